@@ -1,0 +1,79 @@
+"""roofcourse: what bounds the speed of a GPU kernel, moving data or doing arithmetic.
+
+The roofline model, the measured data of twelve GPUs, live benchmarks, charts and explorers behind the course.
+Importing it loads NumPy and the standard library only; charts, explorers and benchmarks load what they need when used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .bench import bench
+from .catalogue import Device, device, devices
+from .precision import PRECISIONS, Precision, precision
+from .records import Measurement, Measurements
+from .roofline import Roofline
+from .work import (
+    Work,
+    add,
+    attention,
+    axpy,
+    conv2d,
+    copy,
+    elementwise,
+    fft,
+    fma_sweep,
+    gemm,
+    gemv,
+    reduction,
+    stencil,
+    triad,
+)
+
+__version__ = "0.1.0"
+
+# Loaded at first use: each pulls in more than NumPy, or is not needed to use the model and the data.
+_LAZY = {
+    "plot": ".plot",
+    "explore": ".explore",
+    "exercise": ".exercise",
+}
+
+__all__ = [
+    "PRECISIONS",
+    "Device",
+    "Measurement",
+    "Measurements",
+    "Precision",
+    "Roofline",
+    "Work",
+    "add",
+    "attention",
+    "axpy",
+    "bench",
+    "conv2d",
+    "copy",
+    "device",
+    "devices",
+    "elementwise",
+    "fft",
+    "fma_sweep",
+    "gemm",
+    "gemv",
+    "precision",
+    "reduction",
+    "stencil",
+    "triad",
+    *_LAZY,
+]
+
+
+def __getattr__(name: str):
+    target = _LAZY.get(name)
+    if target is None:
+        raise AttributeError(f"module 'roofcourse' has no attribute {name!r}")
+    return import_module(target, __name__)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,259 @@
+"""Records of measurements: one timed kernel, a series of them, and a run of one machine with its JSON file."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .precision import precision as _precision
+from .work import Work
+
+SCHEMA = "roofcourse-run/1"
+
+# Shape of a kernel: what does not apply stays None.
+SHAPE = ("m", "n", "k", "elements", "fma_per_element")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One timed kernel.
+
+    ``work``: its FLOP and bytes by formula. ``seconds``: the median time of one call. ``spread``: interquartile range
+    divided by the median (no unit), ``None`` where the source did not record it. ``stable``: False if the source found
+    the spread too wide to trust the point as a ceiling; ``note`` says why. ``kind``: ``"measured live"`` or
+    ``"measured"``. ``source``: key of ``data/sources.json``, or the run it belongs to.
+    """
+
+    device: str
+    kernel: str
+    precision: str
+    work: Work
+    seconds: float
+    cache_state: str = "warm"
+    m: int | None = None
+    n: int | None = None
+    k: int | None = None
+    elements: int | None = None
+    fma_per_element: int | None = None
+    working_set_bytes: float | None = None
+    spread: float | None = None
+    stable: bool = True
+    note: str | None = None
+    kind: str = "measured"
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.seconds, (int, float)) and 0 < self.seconds < float("inf")):
+            raise ValueError(f"seconds must be positive and finite, not {self.seconds!r} ({self.label})")
+
+    @property
+    def flop_per_s(self) -> float:
+        """Throughput P = W / T, in FLOP/s."""
+        return self.work.flop / self.seconds
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Achieved bandwidth Q / T, in bytes/s, with Q by formula."""
+        return self.work.bytes / self.seconds
+
+    @property
+    def intensity(self) -> float:
+        """Arithmetic intensity W / Q, in FLOP/byte."""
+        return self.work.intensity
+
+    @property
+    def shape(self) -> str:
+        """``"16x8192x8192"`` for a matrix product, ``"134217728"`` or ``"67108864, R = 4"`` for the rest."""
+        if self.m is not None:
+            return f"{self.m}x{self.n}x{self.k}"
+        return f"{self.elements}" + (f", R = {self.fma_per_element}" if self.fma_per_element is not None else "")
+
+    @property
+    def label(self) -> str:
+        return f"{self.device} {self.kernel} {self.precision} {self.shape}"
+
+
+class Measurements(Sequence):
+    """An immutable series of :class:`Measurement`; columns are NumPy arrays, one value a measurement.
+
+    Any field or property of a measurement is a column: ``sweep.seconds`` (s), ``sweep.intensity`` (FLOP/byte),
+    ``sweep.flop_per_s``, ``sweep.m``. ``sweep.at(m=16)`` is the one measurement there.
+    """
+
+    def __init__(self, items: Iterable[Measurement] = ()) -> None:
+        self._items = tuple(items)
+
+    def __getitem__(self, index):
+        return Measurements(self._items[index]) if isinstance(index, slice) else self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __add__(self, other: Iterable[Measurement]) -> Measurements:
+        return Measurements((*self._items, *other))
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Measurements) and self._items == other._items
+
+    def __hash__(self) -> int:
+        return hash(self._items)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name.startswith("_") or name not in _COLUMNS:
+            raise AttributeError(f"measurements have no column {name!r}; columns: {', '.join(_COLUMNS)}")
+        return np.array([getattr(x, name) for x in self._items])
+
+    def where(self, **wanted) -> Measurements:
+        """The measurements whose fields equal these values: ``where(kernel="gemm", precision="fp16", stable=True)``."""
+        for name in wanted:
+            if name not in _COLUMNS:
+                raise ValueError(f"measurements have no column {name!r}; columns: {', '.join(_COLUMNS)}")
+        return Measurements(x for x in self if all(getattr(x, k) == v for k, v in wanted.items()))
+
+    def at(self, **wanted) -> Measurement:
+        """The one measurement with these fields. Raises ``LookupError``, naming what there is, if not one fits."""
+        found = self.where(**wanted)
+        if len(found) == 1:
+            return found[0]
+        asked = ", ".join(f"{k} = {v}" for k, v in wanted.items())
+        if found:
+            raise LookupError(f"{len(found)} measurements have {asked}: name more fields")
+        there = "; ".join(f"{k}: {', '.join(map(str, dict.fromkeys(getattr(x, k) for x in self)))}" for k in wanted)
+        raise LookupError(f"nothing was measured at {asked}; measured are {there or 'no points at all'}")
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                x.device,
+                f"{x.kernel} {x.shape}",
+                _precision(x.precision).label,
+                f"{x.intensity:,.4g}",
+                f"{x.seconds * 1e6:,.4g}",
+                f"{x.flop_per_s / 1e12:,.4g}",
+                f"{x.bytes_per_s / 1e9:,.4g}",
+                "" if x.stable else (x.note or "unstable"),
+            ]
+            for x in self
+        ]
+
+    _HEAD = ("device", "kernel", "precision", "I (FLOP/byte)", "time (µs)", "TFLOP/s", "GB/s", "note")
+
+    def __repr__(self) -> str:
+        rows = [list(self._HEAD), *self._rows()]
+        width = [max(len(r[i]) for r in rows) for i in range(len(self._HEAD))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEAD, self._rows())
+
+
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A plain table that reads well in a notebook and on the site; numbers are set to the right by its style sheet."""
+
+    def line(cells, tag):
+        return "<tr>" + "".join(f"<{tag}>{html.escape(str(c))}</{tag}>" for c in cells) + "</tr>"
+
+    body = "".join(line(r, "td") for r in rows)
+    return f'<table class="rc-table"><thead>{line(head, "th")}</thead><tbody>{body}</tbody></table>'
+
+
+_COLUMNS = (*Measurement.__dataclass_fields__, "flop_per_s", "bytes_per_s", "intensity", "shape")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one machine measured in one session: the ``machine`` (a manifest), the method's version, the points."""
+
+    method_version: int
+    machine: dict
+    measurements: Measurements
+    schema: str = field(default=SCHEMA)
+
+    @property
+    def key(self) -> str:
+        return self.machine["key"]
+
+
+def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> Path:
+    """Write a run as JSON: into a temporary file first, then renamed, so that a crash leaves the old file whole.
+
+    Raises ``FileExistsError`` in one line if ``path`` exists and ``overwrite`` is false.
+    """
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} exists: choose another name, or pass overwrite=True")
+    head = {"schema": run.schema, "method_version": run.method_version, "machine": run.machine}
+    rows = [
+        {
+            **{f: getattr(x, f) for f in _STORED if getattr(x, f) is not None},
+            "flop": x.work.flop,
+            "bytes": x.work.bytes,
+        }
+        for x in run.measurements
+    ]
+    text = json.dumps(head, indent=1, ensure_ascii=False)[:-2] + ',\n "measurements": [\n'
+    text += ",\n".join("  " + json.dumps(r, ensure_ascii=False) for r in rows) + "\n ]\n}\n"
+    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)  # mkstemp makes it private; a result is meant to be shared
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+# What the file keeps of a measurement, besides flop and bytes; the rest follows from the run itself.
+_STORED = (
+    "kernel",
+    "precision",
+    "cache_state",
+    *SHAPE,
+    "working_set_bytes",
+    "seconds",
+    "spread",
+    "stable",
+    "note",
+)
+
+
+def read_run(path: str | os.PathLike) -> Run:
+    """Read a run file. Raises ``ValueError`` in one line (file, what is wrong, what to do) if it is not a whole one."""
+    path = Path(path)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file; `roofcourse measure -o {path.name}` would write it") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: not a run file, or cut short ({error})") from None
+    if not isinstance(data, dict) or "schema" not in data:
+        raise ValueError(f"{path}: not a run file: it has no field 'schema' ({SCHEMA})")
+    if data["schema"] != SCHEMA:
+        raise ValueError(f"{path}: schema {data['schema']!r}; this version of roofcourse reads {SCHEMA!r}")
+    try:
+        machine = data["machine"]
+        key = machine["key"]
+        rows = [
+            Measurement(
+                device=key,
+                work=Work(row["flop"], row["bytes"]),
+                kind="measured live",
+                source=f"run of {machine['utc']}",
+                **{f: row[f] for f in _STORED if f in row},
+            )
+            for row in data["measurements"]
+        ]
+        return Run(data["method_version"], machine, Measurements(rows))
+    except KeyError as error:
+        raise ValueError(f"{path}: broken run file: field {error} is missing") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: broken run file: {error}") from None
