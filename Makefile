@@ -1,0 +1,49 @@
+# Every target creates .venv on first use (tools/environment.py) and installs the versions of constraints.txt into it.
+
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+STARTED := $(shell date +%s)
+export PYTHONUNBUFFERED = 1
+
+# make book LIVE=1 measures on this machine instead of reading the bundled data
+LIVE ?=
+BUILD = $(BIN)/python tools/build_book.py --started $(STARTED) $(if $(LIVE),--live)
+
+help:  ## say what there is
+	@echo "The Roofline Course"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s%s\n", $$1, $$2}'
+	@echo "  make book LIVE=1   the same, measured on this machine (installs torch; a GPU if there is one)"
+
+book:  ## run the notebooks and build the site in book/_build/html
+	@$(PYTHON) tools/environment.py book $(if $(LIVE),live)
+	@$(BUILD)
+
+serve: book  ## the same, then show it at a local address (PORT=8000)
+	@$(BIN)/python tools/serve.py book/_build/html --port $(PORT)
+
+lab:  ## open the notebooks in JupyterLab
+	@$(PYTHON) tools/environment.py book
+	@$(BIN)/jupyter lab notebooks
+
+check:  ## ruff, and notebooks without outputs
+	@$(PYTHON) tools/environment.py test
+	@$(MAKE) --no-print-directory lint
+
+test:  ## everything that CI runs
+	@$(PYTHON) tools/environment.py test live --chromium
+	@$(MAKE) --no-print-directory lint
+	@$(BUILD)
+	@$(BIN)/python tools/run_notebooks.py --out book/_build/runs/rtx4080 -p device rtx4080 -p precision fp8_e4m3
+	@$(BIN)/python -m pytest
+
+lint:
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo "some files are not formatted: $(BIN)/ruff format ."; exit 1; }
+	@files=$$(ls notebooks/*.ipynb 2>/dev/null); test -z "$$files" || $(BIN)/nbstripout --keep-id --verify $$files \
+	  || { echo "a notebook carries outputs: $(BIN)/nbstripout --keep-id notebooks/*.ipynb"; exit 1; }
+
+clean:  ## remove what was built (not .venv)
+	@rm -rf book/_build book/notebooks book/appendix/data.md dist build .pytest_cache .ruff_cache .hypothesis
+
+.PHONY: help book serve lab check test lint clean

@@ -1,0 +1,114 @@
+"""Sphinx extension of the course: explorers on pages, vendored scripts, and repairs of the stock theme.
+
+Everything that a page loads is copied into the site, so that it works from a folder (file://) with no network.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+# Not under _static/: Jupyter Book 1 puts each script that it finds there on each page, and MathJax weighs 2 MB.
+VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
+EXPLORER = "data-rc-explorer="
+MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
+
+
+class AnyOption(dict):
+    """An option spec that takes every option: which ones an explorer has is for its own module to say."""
+
+    def __missing__(self, key):
+        return lambda text: text or ""
+
+    def __bool__(self):
+        return True
+
+
+def parse_value(text: str):
+    """`16` and `1.5e9` are numbers, all else is text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+class ExplorerDirective(SphinxDirective):
+    """An interactive explorer on a Markdown page: the same HTML that `rc.explore.KIND(...)` leaves in a notebook."""
+
+    required_arguments = 1
+    option_spec = AnyOption()
+
+    def run(self) -> list[nodes.Node]:
+        from roofcourse.explore import static_html
+
+        kind, state = self.arguments[0], {key: parse_value(text) for key, text in self.options.items()}
+        try:
+            html = static_html(kind, state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self.error(f"explorer {kind}: {error}") from None
+        return [nodes.raw("", html, format="html")]
+
+
+def copy_vendored(app: Sphinx) -> None:
+    if app.builder.format == "html":
+        shutil.copytree(VENDOR, Path(app.outdir) / "_static" / "vendor", dirs_exist_ok=True)
+
+
+def strip_markers(app: Sphinx, docname: str, source: list[str]) -> None:
+    source[0] = MARKER.sub("", source[0])
+
+
+def add_explorers(app: Sphinx, context: dict) -> None:
+    """The explorers' script and style, on the pages that have one."""
+    if EXPLORER not in context.get("body", ""):
+        return
+    from roofcourse import explore
+
+    static = Path(app.outdir) / "_static"
+    for name, text in (("roofcourse.js", explore.bundle), ("roofcourse.css", explore.css)):
+        if not (static / name).exists():
+            (static / name).write_text(text(), encoding="utf-8")
+    app.add_js_file("roofcourse.js", loading_method="defer")
+    app.add_css_file("roofcourse.css")
+
+
+def drop_thebe(context: dict) -> None:
+    """sphinx-thebe comes with Jupyter Book 1. Unused here, it declares a constant twice (an error on each page)."""
+    files = context.get("script_files")
+    if files is None:
+        return
+
+    def is_thebe(script) -> bool:
+        body = (getattr(script, "attributes", None) or {}).get("body") or ""
+        return "thebe" in str(getattr(script, "filename", "")).lower() or "thebe" in body.lower()
+
+    files[:] = [script for script in files if not is_thebe(script)]
+
+
+def repair_body(context: dict) -> None:
+    """What the theme and myst-nb write into a page's body that a screen reader stumbles over."""
+    if "body" in context:
+        # The label hides what the summary shows ("Show code cell source"): WCAG 2.5.3, label in name.
+        context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
+
+
+def finish_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if app.builder.format != "html":
+        return
+    add_explorers(app, context)
+    drop_thebe(context)
+    repair_body(context)
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_directive("explorer", ExplorerDirective)
+    app.connect("builder-inited", copy_vendored)
+    app.connect("source-read", strip_markers)
+    app.connect("html-page-context", finish_page, priority=900)  # after the theme and sphinx-thebe
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
