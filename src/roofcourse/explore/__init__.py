@@ -1,0 +1,58 @@
+"""The interactive explorers: one front end for pages without Python and for JupyterLab.
+
+``static_html``, ``compute``, ``bundle`` and ``css`` need NumPy and the standard library only. ``m_sweep`` and ``bounds``
+make live widgets and need anywidget (``pip install 'roofcourse[book]'``).
+"""
+
+from __future__ import annotations
+
+from . import kinds as _kinds
+from .bundle import bundle, css, esm
+from .static import static_html
+
+__all__ = ["bounds", "bundle", "compute", "css", "esm", "kinds", "m_sweep", "static_html"]
+
+
+def kinds() -> tuple[str, ...]:
+    """The kinds of explorer there are."""
+    return _kinds.names()
+
+
+def compute(kind: str, state: dict | None = None) -> dict:
+    """What an explorer shows in one state: a flat dict of numbers (SI units), names and the sentence.
+
+    ``state`` may leave keys out (the kind's defaults stand in) and names may be aliases. Raises ``ValueError`` or
+    ``LookupError`` in one line for a kind, a key or a value that does not exist.
+    """
+    return _kinds.get(kind).compute(_kinds.complete(kind, state or {}))
+
+
+def m_sweep(device="h100", precision="fp16", m: int = 16):
+    """The main explorer as a live widget: one matrix product of M rows under the rooflines of all devices.
+
+    Its traits ``m``, ``precision`` and ``device`` can be read and set; ``values`` has the numbers of the current state.
+    """
+    return _widget("m_sweep", device=device, precision=precision, m=m)
+
+
+def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: float | None = None):
+    """Two bars, W/F and Q/B: the longer one is the lower bound of the time. ``flop`` is W, ``bytes`` is Q.
+
+    Traits ``flop``, ``bytes``, ``precision`` and ``device`` can be read and set.
+    """
+    given = {key: value for key, value in (("flop", flop), ("bytes", bytes)) if value is not None}
+    return _widget("bounds", device=device, precision=precision, **given)
+
+
+def _widget(kind: str, **state):
+    try:
+        import anywidget  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "anywidget":
+            raise
+        raise ModuleNotFoundError(
+            f"rc.explore.{kind} needs anywidget: pip install 'roofcourse[book]' (rc.explore.static_html works without it)"
+        ) from None
+    from .widget import create
+
+    return create(kind, state)

@@ -1,0 +1,114 @@
+"""Joins the modules of ``js/`` into one script: no bundler, no minifier, so that what a browser runs can be read.
+
+Each file is an ordinary ES module. Joining removes the ``import`` lines and the word ``export``, in the order in which
+the modules need each other; a name that two modules declare, or an import of something that does not exist, is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from .. import palette
+
+HERE = Path(__file__).parent
+KINDS = "kinds/"
+
+_IMPORT = re.compile(r'^import (?:\{(?P<names>[^}]*)\} from )?"(?P<path>[^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:function|const|let|class)\b)", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"^(?:export )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+
+
+class BundleError(RuntimeError):
+    """The modules do not fit together."""
+
+
+def modules() -> dict[str, str]:
+    """Path below ``js/`` to source, for every module."""
+    root = HERE / "js"
+    return {p.relative_to(root).as_posix(): p.read_text(encoding="utf-8") for p in sorted(root.rglob("*.js"))}
+
+
+def join(sources: dict[str, str], entries: list[str]) -> str:
+    """The source of ``entries`` and of all they import, each once, in order of need, as one scope without imports."""
+    order: list[str] = []
+    owner: dict[str, str] = {}
+
+    def visit(name: str, wanted_by: str, path: tuple[str, ...]) -> None:
+        if name not in sources:
+            raise BundleError(f"js/{wanted_by} imports {name}, which does not exist")
+        if name in path:
+            raise BundleError(f"js/{name} imports itself, by way of {' -> '.join(path[path.index(name) :])}")
+        if name in order:
+            return
+        for match in _IMPORT.finditer(sources[name]):
+            target = _resolve(name, match["path"])
+            visit(target, name, (*path, name))
+            for item in filter(None, (x.strip() for x in (match["names"] or "").split(","))):
+                if not re.search(
+                    rf"^export (?:function|const|let|class) {re.escape(item)}\b", sources[target], re.MULTILINE
+                ):
+                    raise BundleError(f"js/{name} imports {item!r}, which js/{target} does not export")
+        for declared in _TOP_LEVEL.findall(sources[name]):
+            if declared in owner:
+                raise BundleError(f"js/{owner[declared]} and js/{name} both declare {declared!r}: rename one")
+            owner[declared] = name
+        order.append(name)
+
+    for entry in entries:
+        visit(entry, "bundle", ())
+    parts = []
+    for name in order:
+        body = _EXPORT.sub("", _IMPORT.sub("", sources[name]))
+        left = re.search(r"^(import|export)\b.*", body, re.MULTILINE)
+        if left:
+            raise BundleError(
+                f"js/{name}: cannot join {left[0]!r}; use 'import {{ a, b }} from \"./x.js\";' and named exports"
+            )
+        parts.append(f"// ---- {name}\n{body.strip()}\n")
+    return "\n".join(parts)
+
+
+def _resolve(importer: str, path: str) -> str:
+    parts = importer.split("/")[:-1]
+    for step in path.split("/"):
+        if step == "..":
+            if not parts:
+                raise BundleError(f"js/{importer} imports {path!r}, outside js/")
+            parts.pop()
+        elif step != ".":
+            parts.append(step)
+    return "/".join(parts)
+
+
+def _kinds(sources: dict[str, str]) -> list[str]:
+    """Every module of ``js/kinds/`` that registers a kind."""
+    return [name for name in sources if name.startswith(KINDS) and "\nregister(" in sources[name]]
+
+
+@cache
+def esm() -> str:
+    """The front end as one ES module with ``export default { render }``, for anywidget."""
+    sources = modules()
+    return join(sources, [*_kinds(sources), "render.js"]) + "\nexport default { render };\n"
+
+
+@cache
+def bundle() -> str:
+    """The front end with its host for pages without Python, as one classic script that also runs from ``file://``."""
+    sources = modules()
+    return f'(() => {{\n"use strict";\n\n{join(sources, [*_kinds(sources), "host_static.js"])}}})();\n'
+
+
+def _colours() -> set[str]:
+    """The custom properties that the front end uses: all devices, and the roles named in the style sheet."""
+    used = set(re.findall(r"var\((--rc-[\w-]+)", (HERE / "explorer.css").read_text(encoding="utf-8")))
+    return {name for name in palette.variables() if name in used or name.startswith(("--rc-device-", "--rc-spare-"))}
+
+
+@cache
+def css() -> str:
+    """The style sheet of the explorers, for both hosts: the palette's colours for light and dark pages, then the rules."""
+    colours = palette.css(".rc-explorer", _colours())
+    return colours + "\n" + (HERE / "explorer.css").read_text(encoding="utf-8")

@@ -1,0 +1,63 @@
+// The host on the built site: no Python behind it. Finds the explorers of the page, gives each a model, keeps the address.
+
+import { checkState, readFragment, writeFragment } from "./fragment.js";
+import { compute, kindOf } from "./registry.js";
+import { render } from "./render.js";
+
+const PAUSE = 250; // milliseconds between the reader's last move and the change of the address
+
+/** The part of an anywidget model that an explorer uses. */
+function createModel(values, onSave) {
+  const listeners = new Map();
+  const of = (event) => listeners.get(event) || listeners.set(event, new Set()).get(event);
+  return {
+    get: (key) => values[key],
+    set(key, value) {
+      if (values[key] === value) return;
+      values[key] = value;
+      for (const listener of of(`change:${key}`)) listener();
+    },
+    on: (event, listener) => of(event).add(listener),
+    off: (event, listener) => of(event).delete(listener),
+    save_changes: onSave,
+  };
+}
+
+function start() {
+  const mounted = new Map(); // name in the address -> { kind, spec, model, el }
+  const seen = new Map();
+
+  for (const el of document.querySelectorAll("div.rc-explorer[data-rc-explorer]:not(.rc-live)")) {
+    const kind = el.dataset.rcExplorer;
+    const { spec, state } = JSON.parse(el.querySelector("script[type='application/json']").textContent);
+    const rank = (seen.get(kind) || 0) + 1;
+    seen.set(kind, rank);
+    const name = rank === 1 ? kind : `${kind}-${rank}`;
+    const stateOf = () => Object.fromEntries(kindOf(kind).keys.map((key) => [key, model.get(key)]));
+    let timer = 0;
+    const model = createModel({ ...state, kind, spec, note: "" }, () => {
+      model.set("note", "");
+      clearTimeout(timer);
+      timer = setTimeout(() => history.replaceState(history.state, "", writeFragment(name, stateOf())), PAUSE);
+    });
+    render({ model, el, host: { linkTo: (now) => writeFragment(name, now) } });
+    mounted.set(name, { kind, spec, model, el });
+  }
+
+  function followAddress() {
+    const asked = readFragment(location.hash);
+    const target = asked && mounted.get(asked.name);
+    if (!target) return;
+    const { state, note } = checkState(target.kind, target.spec, asked.pairs);
+    for (const [key, value] of Object.entries(state)) target.model.set(key, value);
+    target.model.set("note", note);
+    target.el.scrollIntoView({ block: "start" });
+  }
+
+  followAddress();
+  addEventListener("hashchange", followAddress);
+}
+
+window.roofcourse = { compute };
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+else start();

@@ -1,0 +1,126 @@
+// What every explorer has around its chart: controls, readout tiles, the sentence, a note, a link.
+
+import { html, set, uniquePrefix, write } from "./dom.js";
+
+/** Lay out an empty explorer in `root`. Kinds append to `controls`, `stage`, `tiles` and `foot`. */
+export function createShell(root, label) {
+  const prefix = uniquePrefix();
+  const parts = {
+    prefix,
+    root,
+    controls: html("div", { class: "rc-controls", role: "group", "aria-label": `Controls: ${label}` }),
+    stage: html("div", { class: "rc-stage" }),
+    sentence: html("p", { class: "rc-sentence", "data-rc-sentence": true, "aria-live": "polite" }),
+    tiles: html("dl", { class: "rc-tiles" }),
+    note: html("p", { class: "rc-note", role: "status", hidden: true }),
+    foot: html("div", { class: "rc-foot" }),
+  };
+  root.classList.add("rc-live");
+  root.replaceChildren(parts.controls, parts.note, parts.stage, parts.sentence, parts.tiles, parts.foot);
+  return parts;
+}
+
+/** A control under its label. JupyterLab takes arrow keys in command mode; it looks for the mark on the focused element itself. */
+export function labelled(shell, name, label, control, extraClass = "") {
+  const id = `${shell.prefix}-${name}`;
+  set(control, { id, "data-rc-control": name, "data-lm-suppress-shortcuts": "true" });
+  return html("div", { class: `rc-control ${extraClass}`.trim() }, html("label", { for: id }, label), control);
+}
+
+export function createSelect(options, onChange) {
+  const select = html("select", {}, ...options.map(([value, text]) => html("option", { value }, text)));
+  select.addEventListener("change", () => onChange(select.value));
+  return select;
+}
+
+/**
+ * A slider over positions from 0 to `last`. Arrow keys go to the next whole position (PageUp and PageDown `page` of them),
+ * Home and End to the ends, from wherever the thumb is: the value may lie between two positions.
+ */
+export function createSlider({ last, page, onMove }) {
+  const slider = html("input", { type: "range", min: 0, max: last, step: "any" });
+  const go = (position) => {
+    const whole = Math.min(Math.max(position, 0), last);
+    slider.value = whole;
+    onMove(whole);
+  };
+  slider.addEventListener("input", () => go(Math.round(Number(slider.value))));
+  slider.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const now = Number(slider.value);
+    const up = Math.floor(now + 1e-9) + 1;
+    const down = Math.ceil(now - 1e-9) - 1;
+    const targets = {
+      ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down,
+      PageUp: up + page - 1, PageDown: down - page + 1, Home: 0, End: last,
+    };
+    if (!(event.key in targets)) return;
+    event.preventDefault();
+    go(targets[event.key]);
+  });
+  return slider;
+}
+
+/** Put the thumb at `position` and say the value in words. */
+export function placeSlider(slider, position, words, last) {
+  slider.value = position;
+  slider.style.setProperty("--rc-filled", `${(100 * position) / last}%`);
+  if (slider.getAttribute("aria-valuetext") !== words) slider.setAttribute("aria-valuetext", words);
+}
+
+/** One readout: a name, a number with its unit, and a remark in small print. */
+export function createTile(label, name) {
+  const number = html("span", { class: "rc-number", "data-rc-value": name });
+  const unit = html("span", { class: "rc-unit" });
+  const remark = html("span", { class: "rc-remark" });
+  const node = html("div", { class: "rc-tile" }, html("dt", {}, label), html("dd", {}, html("span", { class: "rc-figure" }, number, " ", unit), remark));
+  return {
+    node,
+    /** `exact` is the value behind the rounded text; undefined where there is none. */
+    show({ number: digits, unit: symbol }, exact, small = "") {
+      write(number, digits);
+      write(unit, symbol);
+      write(remark, small);
+      set(number, { "data-rc-exact": exact === undefined ? "" : String(exact) });
+    },
+  };
+}
+
+export const NOTHING = { number: "–", unit: "" };
+
+/** A note that floats beside a point of the chart; the same words are the point's accessible name. */
+export function createHint(stage) {
+  const node = html("div", { class: "rc-hint", "aria-hidden": "true", hidden: true });
+  stage.append(node);
+  return (text, x, y) => {
+    node.hidden = text === null;
+    if (text === null) return;
+    write(node, text);
+    const left = Math.min(Math.max(x - node.offsetWidth / 2, 0), stage.clientWidth - node.offsetWidth);
+    const above = y - node.offsetHeight - 14;
+    set(node, { style: `left:${left}px;top:${above > 0 ? above : y + 16}px` });
+  };
+}
+
+/** A device's colour, for marks and for words, as custom properties: the palette defines both for light and dark pages. */
+export function colourBy(node, device) {
+  node.style.setProperty("--rc-device", `var(--rc-${device.colour})`);
+  node.style.setProperty("--rc-device-text", `var(--rc-${device.colour}-text)`);
+}
+
+/** The body font of the page, for measuring text; read when needed, since a theme may load late. */
+export function fontOf(root) {
+  return getComputedStyle(root).fontFamily;
+}
+
+/** Call `onWidth(width)` now and whenever the stage gets another width. Returns a function that stops it. */
+export function watchWidth(stage, onWidth) {
+  const measure = () => {
+    const width = Math.floor(stage.clientWidth);
+    if (width > 0) onWidth(width);
+  };
+  const observer = new ResizeObserver(measure);
+  observer.observe(stage);
+  measure();
+  return () => observer.disconnect();
+}

@@ -1,0 +1,38 @@
+"""The kinds of explorer: one module each, found by name. Its twin for the browser is ``js/kinds/<name>.js``.
+
+A kind is a module with
+
+* ``LABEL``: what it is called in a sentence;
+* ``DEFAULTS``: its state, key to value;
+* ``check(key, value)``: the value as the state keeps it, or a one-line error;
+* ``compute(state)``: the numbers and the sentence, a flat dict;
+* ``spec()``: what the browser needs to compute the same;
+* ``stand_in(state)``: an SVG for a page without JavaScript.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+
+def names() -> tuple[str, ...]:
+    """The kinds there are."""
+    return tuple(sorted(m.name for m in iter_modules(__path__) if not m.name.startswith("_")))
+
+
+def get(name: str) -> ModuleType:
+    """The module of a kind. Raises ``ValueError`` naming the kinds there are."""
+    if name not in names():
+        raise ValueError(f"no explorer of kind {name!r}; there are: {', '.join(names())}")
+    return import_module(f".{name}", __name__)
+
+
+def complete(name: str, state: dict) -> dict:
+    """``state`` checked, with the defaults for what it leaves out. Raises ``ValueError`` for a key the kind does not have."""
+    kind = get(name)
+    unknown = sorted(set(state) - set(kind.DEFAULTS))
+    if unknown:
+        raise ValueError(f"the explorer {name} has no {', '.join(unknown)}; its state is: {', '.join(kind.DEFAULTS)}")
+    return {key: kind.check(key, state.get(key, default)) for key, default in kind.DEFAULTS.items()}

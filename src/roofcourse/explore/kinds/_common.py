@@ -1,0 +1,58 @@
+"""What the kinds share: checks of their state, and the devices as the browser gets them."""
+
+from __future__ import annotations
+
+from functools import cache
+from numbers import Integral
+
+from ... import palette
+from ...catalogue import Device, device, devices
+from ...precision import PRECISIONS, precision
+
+SOURCE = "Sitong Zhang, rooflines 2026"
+
+
+@cache
+def precisions() -> tuple[str, ...]:
+    """The precisions that at least one device has a measured roof for, from the widest to the narrowest."""
+    present = {name for d in devices() for name in d.precisions}
+    return tuple(name for name in PRECISIONS if name in present)
+
+
+def check_device(value) -> str:
+    return device(value).key
+
+
+def check_precision(value) -> str:
+    name = precision(value).name
+    if name not in precisions():
+        raise ValueError(
+            f"no device of the catalogue has a measured roof for {name}; there are: {', '.join(precisions())}"
+        )
+    return name
+
+
+def check_whole(name: str, value, low: int, high: int) -> int:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        raise ValueError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+    return int(value)
+
+
+def check_positive(name: str, value, low: float, high: float, unit: str) -> float:
+    number = float(value) if isinstance(value, (int, float, Integral)) and not isinstance(value, bool) else float("nan")
+    if not low <= number <= high:
+        raise ValueError(f"{name} is a number from {low:g} to {high:g} {unit}, not {value!r}")
+    return number
+
+
+def precision_spec() -> list[dict]:
+    return [
+        {"name": name, "label": PRECISIONS[name].label, "bytes": PRECISIONS[name].bytes_per_element}
+        for name in precisions()
+    ]
+
+
+def device_spec(d: Device) -> dict:
+    """What every kind tells the browser about a device; ``colour`` is the name of its swatch in the palette."""
+    return {"key": d.key, "name": d.name, "bandwidth": d.bandwidth, "colour": palette.device(d.key).name}
