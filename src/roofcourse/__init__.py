@@ -10,6 +10,7 @@ from importlib import import_module
 
 from .bench import bench
 from .catalogue import Device, device, devices
+from .exercise import check
 from .precision import PRECISIONS, Precision, precision
 from .records import Measurement, Measurements
 from .roofline import Roofline
@@ -36,7 +37,6 @@ __version__ = "0.1.0"
 _LAZY = {
     "plot": ".plot",
     "explore": ".explore",
-    "exercise": ".exercise",
 }
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "attention",
     "axpy",
     "bench",
+    "check",
     "conv2d",
     "copy",
     "device",

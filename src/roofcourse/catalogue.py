@@ -73,7 +73,7 @@ class Device:
 
     @property
     def bandwidth(self) -> float:
-        """B in bytes/s by the study's rule: the best of the read kernel on 256 MiB or more and the FMA kernel at R = 1."""
+        """B in bytes/s, by the study's rule: the best of large reads (256 MiB or more) and the FMA kernel at R = 1."""
         return _bandwidth(self.key).bytes_per_s
 
     @property

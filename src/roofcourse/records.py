@@ -232,7 +232,7 @@ def read_run(path: str | os.PathLike) -> Run:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(f"{path}: no such file; `roofcourse measure -o {path.name}` would write it") from None
+        raise ValueError(f"{path}: no such file") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: not a run file, or cut short ({error})") from None
     if not isinstance(data, dict) or "schema" not in data:
