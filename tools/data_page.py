@@ -31,6 +31,9 @@ nominal
 """
 
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
 def cell(text) -> str:
     """Text that cannot break a Markdown table."""
     return str(text).replace("|", "\\|").replace("\n", " ")
@@ -56,7 +59,7 @@ def ceilings() -> str:
     rows = []
     for d in devices:
         peaks = [figures(d.roofline(p).peak, 1e12) if p in d.precisions else "–" for p in names]
-        rows.append([d.name, figures(d.bandwidth, 1e9), *peaks])
+        rows.append([d.name.replace(" ", NO_BREAK), figures(d.bandwidth, 1e9), *peaks])
     return (
         "## The cards and their roofs\n\n"
         "Memory bandwidth B, and the throughput F of the best matrix product in each precision (TFLOP/s): derived from\n"
@@ -66,21 +69,10 @@ def ceilings() -> str:
 
 
 def source(key: str, facts: dict) -> str:
-    rows = [
-        [label, facts[name]]
-        for name, label in (
-            ("who", "who"),
-            ("what", "what"),
-            ("method", "method"),
-            ("when", "when"),
-            ("where", "where"),
-            ("commit", "commit"),
-            ("licence", "licence"),
-            ("changes", "changes made here"),
-        )
-        if facts.get(name)
-    ]
-    text = f"### {facts['title']}\n\nKey in the tables: `{key}`.\n\n" + table(["", ""], rows, "ll")
+    labels = {"changes": "changes made here"}
+    named = ("who", "what", "method", "when", "where", "commit", "licence", "changes")
+    facts_text = "\n\n".join(f"{labels.get(name, name)}\n: {facts[name]}" for name in named if facts.get(name))
+    text = f"### {facts['title']}\n\n{facts_text}\n\nkey in the tables\n: `{key}`"
     if facts.get("licence_file"):
         licence = (tables.data_folder() / facts["licence_file"]).read_text(encoding="utf-8").strip()
         text += f"\n\n:::{{dropdown}} Licence text\n```text\n{licence}\n```\n:::"

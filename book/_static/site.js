@@ -1,0 +1,25 @@
+// Repairs of the stock theme. Jupyter Book puts this in each page's head, before the theme's own script.
+
+// The theme starts from an empty mode, logs an error, and only then follows the system: say so from the start.
+(() => {
+  const page = document.documentElement.dataset;
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  page.mode ||= "auto";
+  page.theme ||= dark ? "dark" : "light";
+})();
+
+window.addEventListener("load", () => {
+  // The logo and the search button stand in no landmark.
+  const sidebar = document.querySelector("#pst-primary-sidebar");
+  sidebar?.setAttribute("role", "complementary");
+  sidebar?.setAttribute("aria-label", "Site");
+
+  // What scrolls sideways takes the keyboard's focus, so it says what it is.
+  document.querySelectorAll(".pst-scrollable-table-container, .cell_output .output, pre").forEach((box, i) => {
+    if (box.scrollWidth <= box.clientWidth) return;
+    const what = box.querySelector("table") ? "Table" : box.matches("pre") ? "Code" : "Output";
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", `${what} ${i + 1}, scrolls sideways`);
+  });
+});
