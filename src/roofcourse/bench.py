@@ -96,7 +96,7 @@ class Bundled(_Notice):
 
     def notice(self) -> str:
         who = sources()[self.device.source]["who"]
-        return f"Bundled data: {self.device.reported_name}, measured by {who}, 2026. Nothing is timed on this page."
+        return f"Bundled data: {self.device.reported_name}, measured by {who}, 2026."
 
     def m_sweep(self, precision: str = "fp16") -> Measurements:
         return self.device.m_sweep(precision)

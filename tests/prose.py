@@ -1,0 +1,71 @@
+"""Figures in prose: each literal carries an invisible marker with the expression that gives it.
+
+    takes 47 µs<!--= us(h100.m_sweep("bf16")[0].seconds) -->
+    four percent<!--= 100 * (a / b - 1) @ 4 -->            a spelled number: its digits stand after the @
+
+The literal is the last number before the marker; it must equal the expression to the digits that it shows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import roofcourse as rc
+
+ROOT = Path(__file__).resolve().parents[1]
+MARKER = re.compile(r"<!--=\s*(?P<expression>.+?)\s*(?:@\s*(?P<spelled>[\d.,]+)\s*)?-->", re.S)
+LITERAL = re.compile(r"(\d[\d,]*(?:\.\d+)?)\D{0,24}$")
+
+#: What an expression may use: every device by its key, the package, and the units shown to readers.
+NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
+    "rc": rc,
+    "v100": rc.device("v100"),
+    "us": lambda seconds: seconds * 1e6,
+    "ms": lambda seconds: seconds * 1e3,
+    "gb": lambda size: size / 1e9,
+    "mb": lambda size: size / 1e6,
+    "tera": lambda rate: rate / 1e12,
+}
+
+
+def texts() -> list[tuple[str, str]]:
+    """(where, Markdown) for every piece of prose: notebook cells and pages of the book."""
+    out = []
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "markdown":
+                out.append((f"{path.name}, cell {cell['id']}", "".join(cell["source"])))
+    for path in sorted((ROOT / "book").glob("*.md")) + sorted((ROOT / "book" / "appendix").glob("*.md")):
+        out.append((path.name, path.read_text(encoding="utf-8")))
+    out.append(("README.md", (ROOT / "README.md").read_text(encoding="utf-8")))
+    return out
+
+
+def figures(text: str) -> list[tuple[str, str]]:
+    """(literal, expression) for every marker. Raises ``ValueError`` for a marker with no number before it."""
+    out = []
+    for m in MARKER.finditer(text):
+        literal = m["spelled"]
+        if literal is None:
+            # Earlier markers hold digits of their own: look only at what a reader sees.
+            seen = MARKER.sub("", text[: m.start()])
+            found = LITERAL.search(seen)
+            if found is None:
+                raise ValueError(f"no number stands before the marker of {m['expression']!r}")
+            literal = found[1]
+        out.append((literal, m["expression"]))
+    return out
+
+
+def agrees(literal: str, value: float) -> bool:
+    """Whether ``value``, rounded to the decimals that ``literal`` shows, is ``literal``."""
+    digits = literal.replace(",", "")
+    decimals = len(digits.partition(".")[2])
+    return abs(float(digits) - value) <= 0.5 * 10**-decimals * (1 + 1e-9)
+
+
+def evaluate(expression: str) -> float:
+    """The value of a marker's expression. The text is the project's own, read from its own files."""
+    return float(eval(expression, dict(NAMES)))
