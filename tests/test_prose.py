@@ -13,7 +13,10 @@ def test_a_figure_in_prose_is_what_the_data_give(where, literal, expression):
 
 
 def test_the_check_sees_a_wrong_figure():
-    text = "takes 47.3 µs<!--= us(h100.m_sweep('fp16')[0].seconds) --> or 2,875 GB/s<!--= gb(h100.m_sweep('fp16')[0].bytes_per_s) -->"
+    text = (
+        "takes 47.3 µs<!--= us(h100.m_sweep('fp16')[0].seconds) --> "
+        "at 2,875 GB/s<!--= gb(h100.m_sweep('fp16')[0].bytes_per_s) -->"
+    )
     (first, time), (second, rate) = figures(text)
     assert (first, second) == ("47.3", "2,875")
     assert not agrees(first, evaluate(time))  # it is 46.7
