@@ -1,7 +1,7 @@
 """Build the site: run the notebooks that changed, write the data page, and have Jupyter Book make book/_build/html.
 
-    python tools/build_book.py          # bundled data
-    python tools/build_book.py --live   # measured on this machine
+python tools/build_book.py          # bundled data
+python tools/build_book.py --live   # measured on this machine
 """
 
 from __future__ import annotations

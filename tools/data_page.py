@@ -62,8 +62,8 @@ def ceilings() -> str:
         rows.append([d.name.replace(" ", NO_BREAK), figures(d.bandwidth, 1e9), *peaks])
     return (
         "## The cards and their roofs\n\n"
-        "Memory bandwidth B, and the throughput F of the best matrix product in each precision (TFLOP/s): derived from\n"
-        "the measurements by the rule under *method* below. A dash: not measured on that card.\n\n"
+        "Memory bandwidth B, and the throughput F of the best matrix product in each precision (TFLOP/s): derived\n"
+        "from the measurements by the rule under *method* below. A dash: not measured on that card.\n\n"
         + table(header, rows, "l" + "r" * (len(header) - 1))
     )
 

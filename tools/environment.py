@@ -26,7 +26,7 @@ CHROMIUM = "chromium"
 
 
 def digest(root: Path = ROOT) -> str:
-    """What an installation depends on: the pins, the metadata, and where the checkout lies (its scripts hold the path)."""
+    """What an installation depends on: pins, metadata, and where the checkout lies (its scripts hold the path)."""
     h = hashlib.sha256(str(root).encode())
     for name in ("constraints.txt", "pyproject.toml"):
         h.update((root / name).read_bytes())
@@ -51,7 +51,7 @@ def create(venv: Path) -> None:
     if made.returncode:
         shutil.rmtree(venv, ignore_errors=True)  # or the next run would find half an environment
         raise SystemExit(
-            f"'{sys.executable} -m venv' failed. On Debian and Ubuntu the package python3-venv brings what is missing:\n"
+            f"'{sys.executable} -m venv' failed. On Debian and Ubuntu, python3-venv brings what is missing:\n"
             "    sudo apt-get install python3-venv\n"
             f"It said: {(made.stdout + made.stderr).strip().splitlines()[-1]}"
         )
@@ -72,7 +72,7 @@ def pip(venv: Path, *arguments: str) -> None:
             found += line.startswith(("Collecting ", "Processing /"))
             if found and found % 40 == 0 and line.startswith(("Collecting ", "Processing /")):
                 print(f"  {found} packages found", flush=True)
-            if line.startswith("Installing collected packages"):
+            if line.startswith("Installing collected packages:") and "," in line:
                 print(f"  installing {line.count(',') + 1} packages", flush=True)
     if process.wait():
         said = [line for line in log.read_text().splitlines() if line.startswith("ERROR")] or ["no reason given"]

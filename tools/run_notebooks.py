@@ -59,7 +59,9 @@ def find_parameters(name: str, nb) -> tuple[int, dict]:
     tagged = [i for i, cell in enumerate(nb.cells) if "parameters" in cell.metadata.get("tags", [])]
     if len(tagged) != 1:
         found = "no cell" if not tagged else f"{len(tagged)} cells"
-        raise NotebookError(f"{name}: {found} tagged 'parameters', exactly one is needed (assigning {', '.join(NAMES)})")
+        raise NotebookError(
+            f"{name}: {found} tagged 'parameters', exactly one is needed (assigning {', '.join(NAMES)})"
+        )
     (index,) = tagged
     defaults = {}
     for statement in ast.parse(nb.cells[index].source).body:
@@ -88,6 +90,10 @@ def check_source(name: str, nb, parameters: dict) -> None:
 
 def environment(scratch: Path) -> dict[str, str]:
     """What a kernel must not take from the person who builds: start-up files, hash seed, today's date in a figure."""
+    profile = scratch / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    # the kernel advises encryption on each start; it listens on this machine alone
+    (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
     return {"IPYTHONDIR": str(scratch / "ipython"), "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "0"}
 
 
@@ -102,8 +108,9 @@ def execute(path: Path, parameters: dict, timeout: float):
 
     with tempfile.TemporaryDirectory() as scratch:
         page = Path(scratch) / name
-        before = {key: os.environ.get(key) for key in environment(Path(scratch))}
-        os.environ.update(environment(Path(scratch)))
+        ours = environment(Path(scratch))
+        before = {key: os.environ.get(key) for key in ours}
+        os.environ.update(ours)
         timer = threading.Timer(timeout, stop)
         timer.start()
         try:
@@ -117,7 +124,8 @@ def execute(path: Path, parameters: dict, timeout: float):
             lines = ANSI.sub("", str(error.evalue)).strip().splitlines() or ["(no message)"]
             raise at(name, number, f"{error.ename}: {lines[0]}") from None
         except DeadKernelError:
-            where = f", in cell {running_cell(page)}" if running_cell(page) else ""
+            number = last_started_cell(page)
+            where = f", in cell {number}" if number else ""
             if overdue.is_set():
                 spent = time.monotonic() - started
                 raise NotebookError(f"{name}: stopped after {spent:.0f} s{where} (limit {timeout:g} s)") from None
@@ -134,15 +142,11 @@ def injected_before(page: Path, index: int) -> int:
     return sum("injected-parameters" in tags(cell) for cell in cells[:index])
 
 
-def running_cell(page: Path) -> int | None:
-    """Number of the cell that papermill had started when it last wrote the page."""
-    if not page.exists():
-        return None
-    cells = nbformat.read(page, as_version=4).cells
-    for index, cell in enumerate(cells):
-        if cell.metadata.get("papermill", {}).get("status") == "running":
-            return index + 1 - injected_before(page, index)
-    return None
+def last_started_cell(page: Path) -> int | None:
+    """Number of the last cell that papermill started. (It calls a cell completed even when its kernel died.)"""
+    cells = nbformat.read(page, as_version=4).cells if page.exists() else []
+    started = [i for i, c in enumerate(cells) if c.metadata.get("papermill", {}).get("status", "pending") != "pending"]
+    return started[-1] + 1 - injected_before(page, started[-1]) if started else None
 
 
 def tags(cell) -> list[str]:
@@ -156,10 +160,12 @@ def write_values(source: str, parameters: dict) -> str:
     """The parameters cell with the values that were used, so that the page shows what ran."""
     lines = source.splitlines()
     for statement in ast.parse(source).body:
-        name, value = statement.targets[0].id, statement.value
-        if name in parameters:
-            line = lines[value.lineno - 1]
-            lines[value.lineno - 1] = line[: value.col_offset] + repr(parameters[name]) + line[value.end_col_offset :]
+        name, node = statement.targets[0].id, statement.value
+        if name in parameters and ast.literal_eval(node) != parameters[name]:
+            new = parameters[name]
+            text = f'"{new}"' if isinstance(new, str) else repr(new)
+            line = lines[node.lineno - 1]
+            lines[node.lineno - 1] = line[: node.col_offset] + text + line[node.end_col_offset :]
     return "\n".join(lines)
 
 
@@ -221,7 +227,11 @@ def fingerprint(notebook: Path, parameters: dict, root: Path = ROOT) -> str:
     """Hash of all that decides a page's content."""
     h = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
     shared = [root / "constraints.txt", *files_under(root / "src"), *files_under(root / "data")]
-    for label, path in [("notebook", notebook), ("runner", Path(__file__)), *((str(p.relative_to(root)), p) for p in shared)]:
+    for label, path in [
+        ("notebook", notebook),
+        ("runner", Path(__file__)),
+        *((str(p.relative_to(root)), p) for p in shared),
+    ]:
         h.update(f"\0{label}\0".encode())
         h.update(hashlib.sha256(path.read_bytes()).digest())
     return h.hexdigest()
