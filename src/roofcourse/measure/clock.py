@@ -53,7 +53,8 @@ def time_call(
 
     Warm state: the calls of a sample follow each other without a pause, so inputs that fit in a cache stay there.
     Stops when at least ``minimum_samples`` were taken and their relative spread is below 0.5 %, or when
-    ``limit_seconds`` have passed (``stopped`` then says so).
+    ``limit_seconds`` have passed (``stopped`` then says so). Raises ``ArithmeticError`` if no time passes at all, which
+    means that ``synchronise`` waits for nothing or that ``call`` does nothing.
     """
 
     def batch(calls: int) -> float:
@@ -73,6 +74,8 @@ def time_call(
     while True:
         samples.append(batch(calls) / calls)
         timing = Timing(tuple(samples), calls, "stable")
+        if not timing.median > 0:
+            raise ArithmeticError(f"{calls} calls took no time: the call does nothing, or nothing waits for its end")
         if len(samples) >= minimum_samples and timing.spread < STABLE_SPREAD:
             return timing
         if len(samples) >= 3 and clock() - start > limit_seconds:
