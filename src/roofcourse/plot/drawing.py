@@ -1,0 +1,200 @@
+"""Parts that the figures share: the frame with its title and key, names at the right end, placed labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import palette
+from .labels import Box, Label, place, spread
+from .style import Layout, new, text_size
+
+#: (Line2D settings, words) of one mark in the key.
+Entry = tuple[dict, str]
+
+
+def frame(
+    layout: Layout,
+    title: str | None,
+    *,
+    x: str | None,
+    y: str | None,
+    entries: Sequence[Entry] = (),
+    left: float = 16.0,
+    right: float = 16.0,
+    foot: float = 46.0,
+):
+    """A figure with its axes, title, axis names and key. left, right: pixels beside the axes; foot: below them, for the
+    ticks and the axis name. Returns (figure, axes)."""
+    probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
+    lines = wrap(probe, title, layout.width - 8, layout.text, "bold") if title else []
+    top = (34 if y else 12) + len(lines) * (layout.text + 5)
+    bottom = foot + (key_height(probe, layout, [words for _, words in entries]) if entries else 0)
+    figure, axes = new(layout, left=left, right=right, top=top, bottom=bottom)
+    for index, line in enumerate(lines):
+        figure.text(
+            4 / layout.width,
+            1 - (4 + index * (layout.text + 5)) / layout.height,
+            line,
+            ha="left",
+            va="top",
+            fontsize=layout.text,
+            fontweight="bold",
+        )
+    axis_names(figure, axes, layout, x, y)
+    if entries:
+        key(figure, layout, entries)
+    return figure, axes
+
+
+def tick_room(layout: Layout, ticks: Sequence[str]) -> float:
+    """Pixels left of the axes that these tick labels take."""
+    probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
+    return 12 + max((text_size(probe, text, layout.small)[0] for text in ticks), default=0)
+
+
+def words_width(layout: Layout, texts: Sequence[str], weight: str = "normal") -> float:
+    """Pixels that the longest of these texts takes in the small size."""
+    probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
+    return max((text_size(probe, text, layout.small, weight)[0] for text in texts), default=0)
+
+
+def axis_names(figure, axes, layout: Layout, x: str | None, y: str | None) -> None:
+    """Axis names where they are read without turning the head: y above its axis, x below its right end."""
+    box = axes.get_window_extent()
+    ink = palette.role("ink").light
+    if y:
+        left = 4 / layout.width
+        figure.text(left, (box.y1 + 10) / layout.height, y, ha="left", va="bottom", fontsize=layout.small, color=ink)
+    if x:
+        figure.text(
+            box.x1 / layout.width,
+            (box.y0 - 24) / layout.height,
+            x,
+            ha="right",
+            va="top",
+            fontsize=layout.small,
+            color=ink,
+        )
+
+
+def wrap(figure, text: str, width: float, size: float, weight: str = "normal") -> list[str]:
+    """Break words into lines that fit the width (pixels)."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_size(figure, longer, size, weight)[0] > width:
+            lines.append(word)
+        elif lines:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def key(figure, layout: Layout, entries: Sequence[tuple[dict, str]]) -> None:
+    """What the marks mean, in one or more rows along the bottom edge. entries: (Line2D settings, words)."""
+    from matplotlib.lines import Line2D
+
+    muted = palette.role("muted").light
+    handle, gap, between = 22, 6, 18
+    rows: list[list[tuple[dict, str, float]]] = [[]]
+    x = 4.0
+    for settings, words in entries:
+        width = text_size(figure, words, layout.small)[0]
+        if rows[-1] and x + handle + gap + width > layout.width - 4:
+            rows.append([])
+            x = 4.0
+        rows[-1].append((settings, words, x))
+        x += handle + gap + width + between
+    for row, line in enumerate(reversed(rows)):
+        y = 9 + row * (layout.small + 6)
+        for settings, words, left in line:
+            xs = [left + handle / 2] if settings.get("linestyle") == "none" else [left, left + handle]
+            figure.add_artist(Line2D([v / layout.width for v in xs], [y / layout.height] * len(xs), **settings))
+            figure.text(
+                (left + handle + gap) / layout.width,
+                y / layout.height,
+                words,
+                ha="left",
+                va="center_baseline",
+                fontsize=layout.small,
+                color=muted,
+            )
+
+
+def key_height(figure, layout: Layout, words: Sequence[str]) -> float:
+    """The height in pixels that `key` takes for these words."""
+    rows, x = 1, 4.0
+    for text in words:
+        width = 22 + 6 + text_size(figure, text, layout.small)[0]
+        if x > 4 and x + width > layout.width - 4:
+            rows, x = rows + 1, 4.0
+        x += width + 18
+    return rows * (layout.small + 6) + 2
+
+
+def pixel_line(axes, start: tuple[float, float], end: tuple[float, float], colour: str, width: float = 0.9) -> None:
+    """A thin straight line between two places in figure pixels."""
+    axes.annotate(
+        "",
+        start,
+        xytext=end,
+        xycoords="figure pixels",
+        textcoords="figure pixels",
+        arrowprops={"arrowstyle": "-", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0},
+    )
+
+
+def write(axes, text: str, x: float, y: float, layout: Layout, colour: str, **settings) -> Box:
+    """Words at a place in figure pixels, in the small size. Returns the box that they take."""
+    settings = {"ha": "left", "va": "center", "fontsize": layout.small, "zorder": 6} | settings
+    artist = axes.annotate(text, (x, y), xycoords="figure pixels", color=colour, annotation_clip=False, **settings)
+    box = artist.get_window_extent()
+    return Box(box.x0, box.y0, box.x1, box.y1)
+
+
+def column_width(layout: Layout, names: Sequence[str], values: Sequence[str]) -> float:
+    """Pixels right of the axes that `name_column` takes."""
+    value = words_width(layout, values)
+    return 13 + words_width(layout, names, "bold") + (8 + value if value else 0) + 4
+
+
+def name_column(axes, layout: Layout, rows: Sequence[tuple[float, str, str, str, bool]]) -> None:
+    """Names at the right end of lines, none overlapping: rows of (y in pixels, name, value, colour, bold)."""
+    area = axes.get_window_extent()
+    names = words_width(layout, [name for _, name, _, _, _ in rows], "bold")
+    values = words_width(layout, [value for _, _, value, _, _ in rows])
+    places = spread([row[0] for row in rows], [layout.small + 5] * len(rows), area.y0, area.y1 + 14)
+    for (wanted, name, value, colour, bold), y in zip(rows, places, strict=True):
+        if abs(y - wanted) > 3:
+            pixel_line(axes, (area.x1 + 1, wanted), (area.x1 + 10, y), colour, 1)
+        write(axes, name, area.x1 + 13, y, layout, colour, fontweight="bold" if bold else "normal")
+        if value:
+            write(axes, value, area.x1 + 13 + names + 8 + values, y, layout, colour, ha="right")
+
+
+def write_labels(
+    axes,
+    labels: Sequence[Label],
+    colours: Sequence[str],
+    layout: Layout,
+    marks: Sequence[Box],
+    lines: Sequence,
+    who: str,
+) -> list[Box]:
+    """Place labels and write them. Raises ValueError in one line if one has no room; on a phone it is left out instead
+    (the wide drawing and the alternative text still have it)."""
+    area = axes.get_window_extent()
+    inside = Box(area.x0 + 2, area.y0 + 2, area.x1 + 8, area.y1 + 6)
+    boxes = []
+    for label, colour, found in zip(labels, colours, place(labels, inside, marks, lines), strict=True):
+        if found is None:
+            if layout.narrow:
+                continue
+            raise ValueError(f"{who}: no room for the label {label.text!r}; label fewer points")
+        if found.leader:
+            pixel_line(axes, *found.leader, palette.role("muted").light)
+        box = found.box
+        write(axes, label.text, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, layout, colour, ha="center")
+        boxes.append(box)
+    return boxes

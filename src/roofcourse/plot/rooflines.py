@@ -1,0 +1,588 @@
+"""Roofline charts: one or many roofs, measured points, what bounds what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import palette
+from ..roofline import Roofline
+from . import reading
+from .figure import Figure
+from .drawing import Entry, column_width, frame, name_column, tick_room, words_width, wrap, write, write_labels
+from .labels import Box, Label
+from .style import Layout, log_axis, mark, number, text_size
+
+_WHO = "rc.plot.roofline"
+
+
+def roofline(
+    roofs,
+    points=None,
+    *,
+    works: Mapping | None = None,
+    highlight: str | None = None,
+    labels: str | Callable | Sequence[str | None] | None = "auto",
+    bands: Mapping | None = None,
+    crossing: bool = False,
+    title: str | None = None,
+    xlim: tuple[float, float] | None = None,
+    ylim: tuple[float, float] | None = None,
+) -> Figure:
+    """Throughput against arithmetic intensity, both logarithmic: the roofs as lines, measured kernels as points.
+
+    roofs: a Roofline or several (nominal ones are dashed). One roof alone gets its two regions shaded and its ridge
+    point written; several are named at the right end.
+    points: measurements (Measurements, a list of them, one of them); filled, hollow where not stable.
+    works: {name: Work}, shown where the model puts them: a thin upright line under the roof at their intensity.
+    highlight: a device key, a precision or a label: the other roofs stand back.
+    labels: of the points: "auto" (a few, by what varies: M, the size, R), None, a function of the measurement, or a list.
+    bands: {roof: (low, high)} in FLOP/s, the range that several sources give for F.
+    crossing: mark where two roofs cross (exactly two; with bands, the range where they may).
+    title: the finding, written above; None writes what is shown, "" nothing.
+    xlim, ylim: axis limits in FLOP/byte and FLOP/s, for figures that are to be compared.
+
+    Raises ValueError in one line for anything that cannot be drawn.
+    """
+    data = _Data.read(roofs, points, works, highlight, labels, bands, crossing, xlim, ylim)
+    title = data.default_title() if title is None else title
+    return Figure(lambda layout: _draw(data, layout, title), _describe(data, title))
+
+
+@dataclass(frozen=True)
+class _Data:
+    roofs: list[Roofline]
+    names: list[str]
+    faint: list[bool]
+    points: list[reading.Point]
+    point_labels: list[str | None]
+    works: dict
+    bands: list[tuple[float, float] | None]
+    crossing: float | None
+    crossing_range: tuple[float, float] | None
+    xlim: tuple[float, float]
+    ylim: tuple[float, float]
+    unit: float
+    unit_name: str
+
+    @classmethod
+    def read(cls, roofs, points, works, highlight, labels, bands, crossing, xlim, ylim) -> _Data:
+        items = reading.roofs(roofs, _WHO)
+        names = reading.short_names(items)
+        found = reading.points(points, _WHO)
+        named = reading.works(works, _WHO) if works is not None else {}
+        ranges = [_band(bands, roof) for roof in items]
+        if bands:
+            missing = [roof for roof in bands if roof not in items]
+            if missing:
+                raise ValueError(f"{_WHO}: bands names a roof that is not drawn: {missing[0]}")
+        where, about = _crossing(items, ranges) if crossing else (None, None)
+        intensities = [p.intensity for p in found] + [float(w.intensity) for w in named.values()]
+        ridges = [roof.ridge_point for roof in items]
+        xlim = _limits(xlim, "xlim", "FLOP/byte") or _decades(
+            min([*intensities, min(ridges) / 200]), max([*intensities, max(ridges) * 8])
+        )
+        heights = [p.flop_per_s for p in found] + [float(roof.attainable(xlim[0])) for roof in items]
+        peak = max([*[roof.peak for roof in items], *[p.flop_per_s for p in found], *[b[1] for b in ranges if b]])
+        ylim = _limits(ylim, "ylim", "FLOP/s") or (min(heights) * 0.8, peak * 2.6)
+        unit, unit_name = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
+        return cls(
+            roofs=items,
+            names=names,
+            faint=_faint(items, names, highlight),
+            points=found,
+            point_labels=_point_labels(found, labels),
+            works=named,
+            bands=ranges,
+            crossing=where,
+            crossing_range=about,
+            xlim=xlim,
+            ylim=ylim,
+            unit=unit,
+            unit_name=unit_name,
+        )
+
+    @property
+    def same_peak(self) -> bool:
+        """Several slopes under one roof (memory levels): they are named along the slopes."""
+        peaks = [roof.peak for roof in self.roofs]
+        return len(peaks) > 1 and max(peaks) <= 1.001 * min(peaks)
+
+    @property
+    def same_slope(self) -> bool:
+        """Several roofs over one slope: the ceilings of one card."""
+        bandwidths = [roof.bandwidth for roof in self.roofs]
+        return len(bandwidths) > 1 and max(bandwidths) <= 1.001 * min(bandwidths) and not self.same_peak
+
+    def swatch(self, item) -> palette.Swatch:
+        return reading.swatch_of(item, self.roofs)
+
+    def marker(self, point: reading.Point) -> palette.Swatch:
+        """The point's swatch: its roof's colour; the shape tells precisions apart where devices have the colours."""
+        colour = self.swatch(point)
+        many = len({p.precision for p in self.points}) > 1 and len({p.device for p in self.points}) > 1
+        if many and point.precision in palette.PRECISIONS:
+            return palette.Swatch(colour.name, colour.light, colour.dark, palette.precision(point.precision).marker)
+        return colour
+
+    def default_title(self) -> str:
+        if len(self.roofs) == 1:
+            return f"{self.names[0]}: what is attainable"
+        devices = {roof.device for roof in self.roofs}
+        precisions = {roof.precision for roof in self.roofs}
+        if len(devices) == 1 and None not in devices:
+            return f"{reading.device_name(devices.pop())}: ceilings by precision and path"
+        if len(precisions) == 1 and None not in precisions:
+            return f"{reading.precision_name(precisions.pop())}: {len(self.roofs)} rooflines"
+        return f"{len(self.roofs)} rooflines"
+
+
+def _band(bands, roof) -> tuple[float, float] | None:
+    if not bands or roof not in bands:
+        return None
+    low, high = (float(value) for value in bands[roof])
+    if not 0 < low <= high < np.inf:
+        raise ValueError(f"{_WHO}: the band of {reading.roof_name(roof)} must be 0 < low <= high in FLOP/s")
+    return low, high
+
+
+def _crossing(items, ranges):
+    """(where two roofs cross, the range over their bands), or None for each that does not exist."""
+    if len(items) != 2:
+        raise ValueError(f"{_WHO}: crossing=True needs exactly two roofs, not {len(items)}")
+    where = items[0].crossing(items[1])
+    if not any(ranges):
+        return where, None
+    possible = []
+    for first in ranges[0] or (items[0].peak,) * 2:
+        for second in ranges[1] or (items[1].peak,) * 2:
+            cross = Roofline(first, items[0].bandwidth).crossing(Roofline(second, items[1].bandwidth))
+            # no crossing: the roofs stay apart for every intensity
+            possible.append(np.inf if cross is None else cross)
+    return where, (min(possible), max(possible))
+
+
+def _faint(items, names, highlight) -> list[bool]:
+    if highlight is None:
+        return [False] * len(items)
+    kept = [
+        highlight in (roof.device, roof.precision, roof.label, name) for roof, name in zip(items, names, strict=True)
+    ]
+    if not any(kept):
+        raise ValueError(f"{_WHO}: nothing drawn is called {highlight!r}; there are: {', '.join(names)}")
+    return [not k for k in kept]
+
+
+def _limits(value, name: str, unit: str) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    try:
+        low, high = (float(v) for v in value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{_WHO}: {name} is two numbers in {unit}, not {value!r}") from None
+    if not 0 < low < high < np.inf:
+        raise ValueError(f"{_WHO}: {name} must be 0 < low < high in {unit}, not {value!r}")
+    return low, high
+
+
+def _decades(low: float, high: float) -> tuple[float, float]:
+    """Round outwards to 1, 2 or 5 times a power of ten."""
+    steps = (1.0, 2.0, 5.0, 10.0)
+    down, up = 10.0 ** np.floor(np.log10(low)), 10.0 ** np.floor(np.log10(high))
+    return (
+        down * max(s for s in steps if down * s <= low * (1 + 1e-9)),
+        up * min(s for s in steps if up * s >= high * (1 - 1e-9)),
+    )
+
+
+def _point_labels(found: list[reading.Point], labels) -> list[str | None]:
+    if labels is None or not found:
+        return [None] * len(found)
+    if callable(labels):
+        return [labels(point.record) or None for point in found]
+    if isinstance(labels, str):
+        if labels != "auto":
+            raise ValueError(f"{_WHO}: labels is 'auto', None, a function or a list, not {labels!r}")
+        return _auto_labels(found)
+    labels = list(labels)
+    if len(labels) != len(found):
+        raise ValueError(f"{_WHO}: {len(labels)} labels for {len(found)} points")
+    return [label or None for label in labels]
+
+
+def _auto_labels(found: list[reading.Point]) -> list[str | None]:
+    """A few labels by what varies along the points: M, the edge of a square, R of the FMA sweep, or the given label."""
+    records = [point.record for point in found]
+
+    def column(name):
+        return [getattr(record, name, None) for record in records]
+
+    m, n, k, r = (column(name) for name in ("m", "n", "k", "fma_per_element"))
+    if all(v is not None for v in m):
+        square = all(a == b == c for a, b, c in zip(m, n, k, strict=True))
+        varying, sign = m, "n" if square else "M"
+        if not square and len(set(zip(n, k, strict=True))) > 1:
+            return [None] * len(found)
+    elif all(v is not None for v in r):
+        varying, sign = r, "R"
+    elif len(found) <= 8 and all(isinstance(getattr(x, "label", None), str) for x in records):
+        return [record.label for record in records]
+    else:
+        return [None] * len(found)
+    out: list[str | None] = [None] * len(found)
+    groups: dict[tuple, list[int]] = {}
+    for index, point in enumerate(found):
+        groups.setdefault((point.device, point.precision), []).append(index)
+    each = 6 if len(groups) == 1 else 2
+    for members in groups.values():
+        picks = (
+            members
+            if len(members) <= each
+            else [members[round(i * (len(members) - 1) / (each - 1))] for i in range(each)]
+        )
+        for order, index in enumerate(picks):
+            out[index] = (
+                f"{sign} = {number(varying[index])}" if order == 0 or len(groups) > 1 else number(varying[index])
+            )
+    return out
+
+
+def _draw(data: _Data, layout: Layout, title: str):
+    single = len(data.roofs) == 1
+    values = [number(roof.peak / data.unit) for roof in data.roofs]
+    at_right = not single and not data.same_peak
+    figure, axes = frame(
+        layout,
+        title,
+        x="arithmetic intensity I (FLOP/byte)",
+        y=f"throughput P ({data.unit_name})",
+        entries=_key_entries(data, layout),
+        left=tick_room(layout, ["1 000", number(data.ylim[0] / data.unit)]),
+        right=14 if not at_right else column_width(layout, data.names, values),
+    )
+    box = axes.get_window_extent()
+    log_axis(axes.xaxis, *data.xlim, room=box.width, least=38)
+    log_axis(axes.yaxis, *(v / data.unit for v in data.ylim), room=box.height, least=24)
+
+    taken: list[Box] = []
+    if single:
+        taken += _regions(axes, data, layout)
+    for roof, faint, band in zip(data.roofs, data.faint, data.bands, strict=True):
+        _roof(axes, data, roof, faint, band)
+    taken += _crossing_mark(figure, axes, data, layout)
+    taken += _roof_names(figure, axes, data, layout, values, at_right)
+    for work in data.works.values():
+        axes.plot(
+            [work.intensity] * 2,
+            [data.ylim[0] / data.unit, _highest(data, work)],
+            color=palette.role("ink").light,
+            linewidth=1.4,
+            zorder=3,
+        )
+    for point in data.points:
+        settings = mark(data.marker(point), layout, stable=point.stable)
+        axes.plot([point.intensity], [point.flop_per_s / data.unit], zorder=4, clip_on=False, **settings)
+    _point_names(figure, axes, data, layout, taken)
+    return figure
+
+
+def _highest(data: _Data, work) -> float:
+    """What the highest roof lets this work reach, in the chart's unit."""
+    return max(float(roof.attainable(work.intensity)) for roof in data.roofs) / data.unit
+
+
+def _polyline(data: _Data, roof: Roofline) -> tuple[list[float], list[float]]:
+    low, high = data.xlim
+    xs = [low, roof.ridge_point, high] if low < roof.ridge_point < high else [low, high]
+    return xs, [float(roof.attainable(x)) / data.unit for x in xs]
+
+
+def _roof(axes, data: _Data, roof: Roofline, faint: bool, band) -> None:
+    xs, ys = _polyline(data, roof)
+    colour = palette.role("faint").light if faint else data.swatch(roof).light
+    line = {
+        "linestyle": (0, (5, 3)) if roof.kind == "nominal" else "solid",
+        "linewidth": 1.6 if faint or (roof.path == "vector" and len(data.roofs) > 1) else 2.4,
+        "zorder": 2 if faint else 3,
+    }
+    if band:
+        low, high = (Roofline(f, roof.bandwidth) for f in band)
+        corners = np.array(sorted({data.xlim[0], data.xlim[1], low.ridge_point, high.ridge_point}))
+        corners = corners[(corners >= data.xlim[0]) & (corners <= data.xlim[1])]
+        lower, upper = low.attainable(corners) / data.unit, high.attainable(corners) / data.unit
+        axes.fill_between(corners, lower, upper, color=colour, alpha=0.25, linewidth=0, zorder=2)
+    inside = data.xlim[0] < roof.ridge_point < data.xlim[1]
+    if data.same_slope and inside:
+        # one slope carries them all: drawn once, in ink, and only the flat parts have their own colour
+        axes.plot(xs[:2], ys[:2], color=palette.role("muted").light, **line | {"zorder": 2})
+        axes.plot(xs[1:], ys[1:], color=colour, **line)
+    else:
+        axes.plot(xs, ys, color=colour, **line)
+    if inside and not faint:
+        # the ridge is where two lines of the model meet: a joint, not a measured (filled) mark
+        axes.plot(
+            [roof.ridge_point], [roof.peak / data.unit], marker="|", markersize=11, color=colour, mew=2.2, zorder=3
+        )
+
+
+def _regions(axes, data: _Data, layout: Layout) -> list[Box]:
+    """Shade what the memory and what the compute roof bound, and say so at the foot of the chart."""
+    (roof,) = data.roofs
+    low, high = data.xlim
+    floor = data.ylim[0] / data.unit
+    ridge = min(max(roof.ridge_point, low), high)
+    parts = [("memory", np.array([low, ridge])), ("compute", np.array([ridge, high]))]
+    taken = []
+    for name, edge in parts:
+        if edge[0] >= edge[1]:
+            continue
+        top = roof.attainable(edge) / data.unit
+        tint = palette.role(name)
+        axes.fill_between(edge, floor, top, color=tint.light, alpha=palette.REGION_OPACITY, linewidth=0, zorder=1)
+        memory = name == "memory"
+        area = axes.get_window_extent()
+        x, y = axes.transData.transform((ridge, floor))
+        room = x - area.x0 if memory else area.x1 - x
+        words = f"{name}-bound"
+        if words_width(layout, [words], "bold") * layout.text / layout.small > room - 10:
+            words = f"{name}-\nbound"
+        if words_width(layout, [words], "bold") > room - 10:
+            continue
+        taken.append(
+            write(
+                axes,
+                words,
+                x - 8 if memory else x + 8,
+                y + 8,
+                layout,
+                tint.light_text,
+                ha="right" if memory else "left",
+                va="bottom",
+                fontsize=layout.text,
+                fontweight="bold",
+            )
+        )
+    if low < roof.ridge_point < high:
+        axes.plot(
+            [ridge, ridge],
+            [floor, roof.peak / data.unit],
+            color=palette.role("muted").light,
+            linewidth=1,
+            dashes=(2, 3),
+            zorder=2,
+        )
+    return taken
+
+
+def _roof_names(figure, axes, data: _Data, layout: Layout, values: list[str], at_right: bool) -> list[Box]:
+    """Name the roofs: in a column at the right end, or along them when there is one roof or one peak."""
+    taken = []
+    if at_right:
+        rows = []
+        for name, value, roof, faint in zip(data.names, values, data.roofs, data.faint, strict=True):
+            end = float(roof.attainable(data.xlim[1])) / data.unit
+            colour = palette.role("muted").light if faint else data.swatch(roof).light_text
+            rows.append((axes.transData.transform((data.xlim[1], end))[1], name, value, colour, not faint))
+        name_column(axes, layout, rows)
+        if data.same_slope:
+            words = f"B = {number(data.roofs[0].bandwidth / 1e9)} GB/s"
+            lowest = min(data.roofs, key=lambda roof: roof.peak)
+            taken += _along_slope(figure, axes, data, lowest, words, layout, palette.role("muted").light)
+        return taken + _ridge_values(figure, axes, data, layout)
+    roof = data.roofs[0]
+    area = axes.get_window_extent()
+    ink = data.swatch(roof).light_text if len(data.roofs) == 1 else palette.role("ink").light
+    inner = min(max(roof.ridge_point, data.xlim[0]), data.xlim[1])
+    ridge_x, roof_y = axes.transData.transform((inner, roof.peak / data.unit))
+    peak = f"F = {number(roof.peak / data.unit)} {data.unit_name}"
+    width, height = text_size(figure, peak, layout.small, "bold")
+    above = roof_y + 8
+    if len(data.roofs) == 1 and data.xlim[0] < roof.ridge_point < data.xlim[1]:
+        ridge = f"ridge point {number(roof.ridge_point)} FLOP/byte"
+        # left of the ridge, above the slope, nothing is drawn
+        if text_size(figure, ridge, layout.small)[0] <= ridge_x - 6 - area.x0:
+            taken.append(write(axes, ridge, ridge_x - 6, above, layout, ink, ha="right", va="bottom"))
+        else:
+            taken.append(write(axes, ridge, area.x0 + 4, above + height + 5, layout, ink, va="bottom"))
+    short = area.x1 - 4 - width < ridge_x + 4 and taken  # the flat part is shorter than its label: one line up
+    y = above + height + 5 if short else above
+    taken.append(write(axes, peak, area.x1 - 4, y, layout, ink, ha="right", va="bottom", fontweight="bold"))
+    for each, name in zip(data.roofs, data.names, strict=True):
+        value = f"{number(each.bandwidth / 1e9)} GB/s"
+        words, colour = (
+            (f"B = {value}", ink) if len(data.roofs) == 1 else (f"{name}: {value}", data.swatch(each).light_text)
+        )
+        taken += _along_slope(figure, axes, data, each, words, layout, colour)
+    return [box.grown(5) for box in taken]
+
+
+def _along_slope(figure, axes, data, roof, words, layout, colour) -> list[Box]:
+    low, high = data.xlim
+    ends = [
+        (low, float(roof.attainable(low))),
+        (min(roof.ridge_point, high), float(roof.attainable(min(roof.ridge_point, high)))),
+    ]
+    (x0, y0), (x1, y1) = (axes.transData.transform((x, y / data.unit)) for x, y in ends)
+    if x1 - x0 < 40:
+        return []
+    angle = np.degrees(np.arctan2(y1 - y0, x1 - x0))
+    width, height = text_size(figure, words, layout.small, "bold")
+    length = np.hypot(x1 - x0, y1 - y0)
+    start = min(0.12 * length, max(0.0, length - width - 8)) + 4
+    c, s = (x1 - x0) / length, (y1 - y0) / length
+    x, y = x0 + c * start - s * 6, y0 + s * start + c * 6
+    axes.annotate(
+        words,
+        (x, y),
+        xycoords="figure pixels",
+        rotation=angle,
+        rotation_mode="anchor",
+        ha="left",
+        va="baseline",
+        fontsize=layout.small,
+        fontweight="bold",
+        color=colour,
+    )
+    # a turned label is not a box: cover it with a chain of small ones
+    steps = max(2, int(width // height) + 1)
+    out = []
+    for i in range(steps):
+        along = (i + 0.5) / steps * width
+        out.append(Box.around(x + c * along - s * height / 2, y + s * along + c * height / 2, 0.75 * height))
+    return out
+
+
+def _ridge_values(figure, axes, data: _Data, layout: Layout) -> list[Box]:
+    """The ridge points of a few roofs, written at their ridges; more than five would only be noise."""
+    shown = [
+        roof
+        for roof, faint in zip(data.roofs, data.faint, strict=True)
+        if not faint and data.xlim[0] < roof.ridge_point < data.xlim[1]
+    ]
+    if len(shown) > 5 or data.points:
+        return []
+    labels, colours = [], []
+    for roof in shown:
+        x, y = axes.transData.transform((roof.ridge_point, roof.peak / data.unit))
+        text = f"ridge {number(roof.ridge_point)}"
+        labels.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=6))
+        colours.append(data.swatch(roof).light_text)
+    return write_labels(axes, labels, colours, layout, [], _segments(axes, data), _WHO)
+
+
+def _crossing_mark(figure, axes, data: _Data, layout: Layout) -> list[Box]:
+    if data.crossing is None:
+        return []
+    accent = palette.role("accent")
+    words = f"cross at I = {number(data.crossing)}"
+    if data.crossing_range is not None:
+        low, high = data.crossing_range
+        edge = (max(low, data.xlim[0]), min(high, data.xlim[1]))
+        axes.axvspan(*edge, color=accent.light, alpha=0.12, linewidth=0, zorder=1)
+        words += f"; within the bands anywhere from {number(low)} " + (
+            f"to {number(high)}" if np.isfinite(high) else "on, or never"
+        )
+    floor = data.ylim[0] / data.unit
+    height = float(data.roofs[0].attainable(data.crossing)) / data.unit
+    axes.plot([data.crossing] * 2, [floor, height], color=accent.light, linewidth=1.2, dashes=(2, 3), zorder=2)
+    area = axes.get_window_extent()
+    x, y = axes.transData.transform((data.crossing, floor))
+    lines = wrap(figure, words, min(0.45 * area.width, x - area.x0 - 10), layout.small)
+    return [
+        write(
+            axes,
+            "\n".join(lines),
+            x - 7,
+            y + 8,
+            layout,
+            accent.light_text,
+            ha="right",
+            va="bottom",
+            multialignment="right",
+        )
+    ]
+
+
+def _segments(axes, data: _Data) -> list:
+    out = []
+    for roof in data.roofs:
+        corners = [tuple(axes.transData.transform(p)) for p in zip(*_polyline(data, roof), strict=True)]
+        out += list(zip(corners, corners[1:], strict=False))
+    return out
+
+
+def _point_names(figure, axes, data: _Data, layout: Layout, taken: list[Box]) -> None:
+    marks, labels, colours = list(taken), [], []
+    for point, text in zip(data.points, data.point_labels, strict=True):
+        x, y = axes.transData.transform((point.intensity, point.flop_per_s / data.unit))
+        if text is None:
+            marks.append(Box.around(x, y, layout.marker / 2 + 1))
+            continue
+        labels.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=layout.marker / 2 + 1))
+        colours.append(palette.role("ink").light)
+    for name, work in data.works.items():
+        if not name:
+            continue
+        x, y = axes.transData.transform((float(work.intensity), _highest(data, work)))
+        labels.append(Label(name, x, y, *text_size(figure, name, layout.small), radius=2))
+        colours.append(palette.role("ink").light)
+    write_labels(axes, labels, colours, layout, marks, _segments(axes, data), _WHO)
+
+
+def _key_entries(data: _Data, layout: Layout) -> list[Entry]:
+    muted = palette.role("muted")
+    plain = palette.Swatch(muted.name, muted.light, muted.dark)
+    kinds = {roof.kind for roof in data.roofs}
+    entries: list[Entry] = []
+    if kinds - {"nominal"}:
+        entries.append(({"color": muted.light, "linewidth": 2.2}, "model: min(F, B·I)"))
+    if "nominal" in kinds:
+        entries.append(({"color": muted.light, "linewidth": 2.2, "linestyle": (0, (5, 3))}, "model, nominal F and B"))
+    shapes = {data.marker(p).marker: p.precision for p in data.points}
+    if len(shapes) > 1 and len({p.precision for p in data.points}) > 1:
+        for shape, precision in shapes.items():
+            swatch = palette.Swatch(muted.name, muted.light, muted.dark, shape)
+            entries.append((mark(swatch, layout), f"measured, {reading.precision_name(precision)}"))
+    elif data.points:
+        entries.append((mark(plain, layout), "measured"))
+    if any(not p.stable for p in data.points):
+        entries.append((mark(plain, layout, stable=False), "measured, unstable"))
+    if any(data.bands):
+        entries.append(({"color": muted.light, "linewidth": 8, "alpha": 0.3}, "range of F over its sources"))
+    return entries
+
+
+def _describe(data: _Data, title: str) -> str:
+    three = reading.three
+    parts = [f"{title}." if title else ""]
+    parts.append(
+        f"Roofline chart: throughput against arithmetic intensity, both logarithmic, "
+        f"from {three(data.xlim[0])} to {three(data.xlim[1])} FLOP/byte."
+    )
+    for roof, band in zip(data.roofs, data.bands, strict=True):
+        kind = f" ({roof.kind})" if roof.kind == "nominal" else ""
+        parts.append(
+            f"{reading.roof_name(roof)}{kind}: peak F {three(roof.peak / data.unit)} {data.unit_name}, "
+            f"bandwidth B {three(roof.bandwidth / 1e9)} GB/s, ridge point {three(roof.ridge_point)} FLOP/byte."
+        )
+        if band:
+            parts.append(f"Its F is between {three(band[0] / data.unit)} and {three(band[1] / data.unit)} by source.")
+    if data.crossing is not None:
+        parts.append(f"The two roofs cross at {three(data.crossing)} FLOP/byte.")
+    for name, work in data.works.items():
+        parts.append(f"{name or 'The work'} has an intensity of {three(float(work.intensity))} FLOP/byte.")
+    groups: dict[tuple, list[reading.Point]] = {}
+    for point in data.points:
+        groups.setdefault((point.device, point.precision), []).append(point)
+    for (device, precision), members in groups.items():
+        low, high = (f(members, key=lambda p: p.flop_per_s) for f in (min, max))
+        unstable = sum(not p.stable for p in members)
+        parts.append(
+            f"{len(members)} measured point{'s' if len(members) > 1 else ''} of {reading.device_name(device)} "
+            f"{reading.precision_name(precision)}: from {three(low.flop_per_s / data.unit)} {data.unit_name} at "
+            f"{three(low.intensity)} FLOP/byte to {three(high.flop_per_s / data.unit)} {data.unit_name} at "
+            f"{three(high.intensity)} FLOP/byte" + (f", {unstable} of them unstable." if unstable else ".")
+        )
+    return " ".join(part for part in parts if part)
