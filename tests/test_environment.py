@@ -138,19 +138,22 @@ def test_another_extra_is_added_to_the_ones_there(project):
     assert install("live") == ["editables", ".[book,live]"]
 
 
-@pytest.mark.parametrize("name", ["constraints.txt", "pyproject.toml"])
-def test_changed_pins_install_again_with_all_extras(project, name):
+@pytest.mark.parametrize(
+    ("name", "text"), [("constraints.txt", "numpy==2.4.7\n"), ("pyproject.toml", "[project]\nversion = '2'\n")]
+)
+def test_changed_pins_install_again_with_all_extras(project, name, text):
     root, install = project
     install("book", "live")
-    (root / name).write_text("changed")
+    (root / name).write_text(text)
     assert install("book") == ["editables", ".[book,live]"]
     assert install("book") == []
 
 
-def test_touched_pins_install_nothing(project):
+def test_what_no_installation_depends_on_installs_nothing(project):
     root, install = project
     install("book")
     (root / "constraints.txt").touch()
+    (root / "pyproject.toml").write_text("[project]\n[tool.ruff]\nline-length = 100\n")
     assert install("book") == []
 
 

@@ -4,8 +4,8 @@
     python3 tools/environment.py test --chromium
 
 Started by the system's own Python on a machine with nothing else on it, so this file uses the standard library alone.
-What is installed is written to .venv/roofcourse.json together with a hash of constraints.txt and pyproject.toml: the
-content decides, not a time stamp, so a fresh checkout of the same files installs nothing again.
+What is installed is written to .venv/roofcourse.json together with a hash of constraints.txt and of the project's metadata:
+the content decides, not a time stamp, so a fresh checkout of the same files installs nothing again.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ CHROMIUM = "chromium"
 
 def digest(root: Path = ROOT) -> str:
     """What an installation depends on: pins, metadata, and where the checkout lies (its scripts hold the path)."""
-    h = hashlib.sha256(str(root).encode())
-    for name in ("constraints.txt", "pyproject.toml"):
-        h.update((root / name).read_bytes())
-    return h.hexdigest()
+    import tomllib  # not at the top: a Python too old to have it shall get main()'s message
+
+    metadata = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    parts = [str(root), (root / "constraints.txt").read_text(encoding="utf-8")]
+    parts += [json.dumps(metadata.get(table), sort_keys=True) for table in ("build-system", "project")]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def wanted(extras: list[str]) -> set[str]:
