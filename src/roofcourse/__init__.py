@@ -14,6 +14,7 @@ from .exercise import check
 from .precision import PRECISIONS, Precision, precision
 from .records import Measurement, Measurements
 from .roofline import Roofline
+from .second_sources import memory_levels, peak_range, peak_sources
 from .work import (
     Work,
     add,
@@ -61,6 +62,9 @@ __all__ = [
     "fma_sweep",
     "gemm",
     "gemv",
+    "memory_levels",
+    "peak_range",
+    "peak_sources",
     "precision",
     "reduction",
     "stencil",

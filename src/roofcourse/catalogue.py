@@ -91,6 +91,15 @@ class Device:
         """
         return _roofline(self.key, _precision(precision).name, path)
 
+    def nominal(self, precision: str | Precision = "fp16", path: str = "gemm") -> Roofline:
+        """The roofline that the manufacturer's figures give: kind ``"nominal"``, never mixed with measured ones.
+
+        Raises ``LookupError`` in one line if no figure is at hand.
+        """
+        from .second_sources import nominal
+
+        return nominal(self, precision, path)
+
     def ceilings(self) -> tuple[Roofline, ...]:
         """Every roofline of this card: one for each precision and path that was measured."""
         vector = dict.fromkeys(x.precision for x in self.measurements("fma"))
