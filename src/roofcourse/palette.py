@@ -141,9 +141,9 @@ ROLES: dict[str, Swatch] = {
         ("accent", "#b3261e", "#ff8a80"),  # the answer of a chart, the chosen point
         ("memory", "#1b7f79", "#4fd1c5"),  # memory-bound: region tint, the bar Q/B
         ("compute", "#a8590b", "#f0a85a"),  # compute-bound: region tint, the bar W/F
-        ("matrix-a", "#4596cf", "#8fc7f5"),  # activations, M x K
+        ("matrix-a", "#2f78b5", "#8fc7f5"),  # activations, M x K
         ("matrix-b", "#6a2f86", "#a163c4"),  # weights, K x N
-        ("matrix-c", "#b86a10", "#e9a23c"),  # the result, M x N
+        ("matrix-c", "#a8600d", "#e9a23c"),  # the result, M x N
         ("scales", "#6a6f76", "#8f969e"),  # block scales of narrow formats
     ]
 }

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from .bars import bars, bounds, peak_against_bandwidth, ridge_points, traffic
 from .figure import Figure
 from .rooflines import roofline
 from .style import style
+from .sweeps import intensity, m_sweep, working_set
 
-__all__ = ["Figure", "roofline", "style"]
+__all__ = [
+    "Figure",
+    "bars",
+    "bounds",
+    "intensity",
+    "m_sweep",
+    "peak_against_bandwidth",
+    "ridge_points",
+    "roofline",
+    "style",
+    "traffic",
+    "working_set",
+]

@@ -22,12 +22,13 @@ def frame(
     left: float = 16.0,
     right: float = 16.0,
     foot: float = 46.0,
+    lift: float = 0.0,
 ):
     """A figure with its axes, title, axis names and key. left, right: pixels beside the axes; foot: below them, for the
-    ticks and the axis name. Returns (figure, axes)."""
+    ticks and the axis name; lift: between the axes and the name of y. Returns (figure, axes)."""
     probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
     lines = wrap(probe, title, layout.width - 8, layout.text, "bold") if title else []
-    top = (34 if y else 12) + len(lines) * (layout.text + 5)
+    top = (34 + lift if y else 12) + len(lines) * (layout.text + 5)
     bottom = foot + (key_height(probe, layout, [words for _, words in entries]) if entries else 0)
     figure, axes = new(layout, left=left, right=right, top=top, bottom=bottom)
     for index, line in enumerate(lines):
@@ -40,7 +41,7 @@ def frame(
             fontsize=layout.text,
             fontweight="bold",
         )
-    axis_names(figure, axes, layout, x, y)
+    axis_names(figure, axes, layout, x, y, lift)
     if entries:
         key(figure, layout, entries)
     return figure, axes
@@ -58,13 +59,15 @@ def words_width(layout: Layout, texts: Sequence[str], weight: str = "normal") ->
     return max((text_size(probe, text, layout.small, weight)[0] for text in texts), default=0)
 
 
-def axis_names(figure, axes, layout: Layout, x: str | None, y: str | None) -> None:
+def axis_names(figure, axes, layout: Layout, x: str | None, y: str | None, lift: float) -> None:
     """Axis names where they are read without turning the head: y above its axis, x below its right end."""
     box = axes.get_window_extent()
     ink = palette.role("ink").light
     if y:
         left = 4 / layout.width
-        figure.text(left, (box.y1 + 10) / layout.height, y, ha="left", va="bottom", fontsize=layout.small, color=ink)
+        figure.text(
+            left, (box.y1 + 10 + lift) / layout.height, y, ha="left", va="bottom", fontsize=layout.small, color=ink
+        )
     if x:
         figure.text(
             box.x1 / layout.width,

@@ -1,4 +1,4 @@
-"""What every chart function returns: one drawing for the page, one for a phone, and the words for those who see neither."""
+"""What every chart function returns: a drawing for the page, one for a phone, and words for those who see neither."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _RULES = (
 class Figure:
     """A finished chart. In a notebook and on the site it shows itself; `alt` says the same in words.
 
-    draw: makes a matplotlib figure for one layout; alt: what the chart shows, with its numbers. Drawing happens here, so
-    that an error shows where the chart was asked for. Raises ImportError in one line without matplotlib.
+    draw: makes a matplotlib figure for one layout; alt: what the chart shows, with its numbers. Drawing happens here,
+    so that an error shows where the chart was asked for. Raises ImportError in one line without matplotlib.
     """
 
     def __init__(self, draw: Callable[[Layout], object], alt: str) -> None:

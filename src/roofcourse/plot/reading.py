@@ -15,7 +15,7 @@ from ..work import Work
 
 @dataclass(frozen=True)
 class Point:
-    """One measured kernel as a chart needs it: I in FLOP/byte, P in FLOP/s, time in seconds, traffic rate in bytes/s."""
+    """One measured kernel as a chart needs it: I in FLOP/byte, P in FLOP/s, time in s, traffic rate in bytes/s."""
 
     intensity: float
     flop_per_s: float

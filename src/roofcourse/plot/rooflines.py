@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import palette
+from ..explore.format import listed
 from ..roofline import Roofline
 from . import reading
-from .figure import Figure
 from .drawing import Entry, column_width, frame, name_column, tick_room, words_width, wrap, write, write_labels
+from .figure import Figure
 from .labels import Box, Label
 from .style import Layout, log_axis, mark, number, text_size
 
@@ -38,7 +40,7 @@ def roofline(
     points: measurements (Measurements, a list of them, one of them); filled, hollow where not stable.
     works: {name: Work}, shown where the model puts them: a thin upright line under the roof at their intensity.
     highlight: a device key, a precision or a label: the other roofs stand back.
-    labels: of the points: "auto" (a few, by what varies: M, the size, R), None, a function of the measurement, or a list.
+    labels: of the points: "auto" (a few, by what varies: M, the size, R), None, a function of a measurement, or a list.
     bands: {roof: (low, high)} in FLOP/s, the range that several sources give for F.
     crossing: mark where two roofs cross (exactly two; with bands, the range where they may).
     title: the finding, written above; None writes what is shown, "" nothing.
@@ -130,13 +132,14 @@ class _Data:
     def default_title(self) -> str:
         if len(self.roofs) == 1:
             return f"{self.names[0]}: what is attainable"
+        which = listed(self.names) if len(self.names) <= 3 else f"{len(self.names)} rooflines"
         devices = {roof.device for roof in self.roofs}
         precisions = {roof.precision for roof in self.roofs}
         if len(devices) == 1 and None not in devices:
             return f"{reading.device_name(devices.pop())}: ceilings by precision and path"
         if len(precisions) == 1 and None not in precisions:
-            return f"{reading.precision_name(precisions.pop())}: {len(self.roofs)} rooflines"
-        return f"{len(self.roofs)} rooflines"
+            return f"{reading.precision_name(precisions.pop())}: {which}"
+        return which
 
 
 def _band(bands, roof) -> tuple[float, float] | None:
@@ -509,7 +512,7 @@ def _segments(axes, data: _Data) -> list:
     out = []
     for roof in data.roofs:
         corners = [tuple(axes.transData.transform(p)) for p in zip(*_polyline(data, roof), strict=True)]
-        out += list(zip(corners, corners[1:], strict=False))
+        out += itertools.pairwise(corners)
     return out
 
 
@@ -550,7 +553,12 @@ def _key_entries(data: _Data, layout: Layout) -> list[Entry]:
     if any(not p.stable for p in data.points):
         entries.append((mark(plain, layout, stable=False), "measured, unstable"))
     if any(data.bands):
-        entries.append(({"color": muted.light, "linewidth": 8, "alpha": 0.3}, "range of F over its sources"))
+        entries.append(
+            (
+                {"color": muted.light, "linewidth": 8, "alpha": 0.3, "solid_capstyle": "butt"},
+                "range of F over its sources",
+            )
+        )
     return entries
 
 

@@ -131,7 +131,7 @@ def style(layout: Layout = WIDE) -> Iterator[None]:
 
 def number(value: float) -> str:
     """A tick or a label: three significant digits at most, no trailing zeros: 0.1, 1, 47.5, 1 000."""
-    text = significant(value, 3)
+    text = significant(float(value), 3)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

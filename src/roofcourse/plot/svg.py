@@ -6,6 +6,7 @@ with the light colour as its fallback, so that one drawing follows light and dar
 
 from __future__ import annotations
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 
@@ -49,6 +50,7 @@ def tidy(svg: str, prefix: str, *, themed: bool) -> str:
     for element in body.iter():
         _rename(element, ids)
         _slim(element, themed, in_defs=element.tag == "path" and "id" in element.attrib)
+    _share_styles(body)
     attributes = {"viewBox": f"0 0 {_short(width)} {_short(height)}", "stroke-linejoin": "round"}
     if not themed:
         attributes |= {
@@ -126,6 +128,22 @@ def _slim(element: ET.Element, themed: bool, *, in_defs: bool) -> None:
         style = _style(element.attrib.pop("style"), themed, words=element.tag in ("text", "tspan"))
         if style:
             element.attrib["style"] = style
+
+
+def _share_styles(parent: ET.Element) -> None:
+    """matplotlib repeats a mark's style at every place where the mark is used: say it once for a run of them."""
+    children = list(parent)
+    for child in children:
+        _share_styles(child)
+        parent.remove(child)
+    for style, run in itertools.groupby(children, lambda e: e.attrib.get("style") if e.tag == "use" else None):
+        members = list(run)
+        if style is None or len(members) < 2:
+            parent.extend(members)
+            continue
+        for member in members:
+            del member.attrib["style"]
+        ET.SubElement(parent, "g", {"style": style}).extend(members)
 
 
 def _path(value: str, digits: int) -> str:

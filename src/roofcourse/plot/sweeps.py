@@ -1,0 +1,445 @@
+"""Charts along one quantity: the M sweep, the working set, the intensity of a linear layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .. import palette
+from ..roofline import Roofline
+from ..work import gemm
+from . import reading
+from .drawing import column_width, frame, name_column, tick_room, write, write_labels
+from .figure import Figure
+from .labels import Label
+from .style import Layout, log_axis, mark, number, text_size
+
+#: What `show` can be: (column of a point, unit, its size, name of the axis).
+_SHOWN = {
+    "flop_per_s": ("flop_per_s", "TFLOP/s", 1e12, "throughput P (TFLOP/s)"),
+    "seconds": ("seconds", "µs", 1e-6, "time T (µs)"),
+    "bytes_per_s": ("bytes_per_s", "GB/s", 1e9, "achieved bandwidth Q/T (GB/s)"),
+    "percent": (None, "%", 1.0, "percent of the roof"),
+}
+
+
+def m_sweep(
+    sweeps,
+    roofs=None,
+    *,
+    show: str = "flop_per_s",
+    highlight: str | None = None,
+    title: str | None = None,
+    ylim: tuple[float, float] | None = None,
+) -> Figure:
+    """Matrix products with a growing number of rows M, N and K fixed: one series of points a device or precision.
+
+    sweeps: measurements (several devices or precisions at once are told apart), a list of sweeps, or {name: sweep}.
+    roofs: the Rooflines of these series; each is drawn as the line that the model allows at every M.
+    show: "flop_per_s", "seconds", "bytes_per_s" or "percent" (of the roof; needs roofs).
+    highlight: the name of a series, a device key or a precision: the others stand back.
+    ylim: limits of the y axis, in the unit shown on it.
+
+    Raises ValueError in one line for series without M, for differing N and K, for an unknown `show`.
+    """
+    who = "rc.plot.m_sweep"
+    if show not in _SHOWN:
+        raise ValueError(f"{who}: show is one of {', '.join(_SHOWN)}, not {show!r}")
+    series = {name: sorted(pts, key=_m) for name, pts in reading.sweeps(sweeps, who).items() if _has_m(pts, who)}
+    models = {roof_key(roof): roof for roof in reading.roofs(roofs, who)} if roofs is not None else {}
+    lines = {}
+    for name, points in series.items():
+        roof = models.get((points[0].device, points[0].precision))
+        if roof is not None:
+            lines[name] = roof
+    if models and len(lines) < len(series):
+        bare = next(name for name in series if name not in lines)
+        raise ValueError(f"{who}: no roof among those given belongs to {bare}")
+    if show == "percent" and not lines:
+        raise ValueError(f"{who}: show='percent' needs the roofs that the percentages refer to")
+    shapes = {(p.record.n, p.record.k) for points in series.values() for p in points}
+    if len(shapes) > 1:
+        raise ValueError(f"{who}: one figure has one N and K, not {', '.join(f'{n}x{k}' for n, k in sorted(shapes))}")
+    n, k = shapes.pop()
+    faint = _faint(series, highlight, who)
+    column, unit, size, y_name = _SHOWN[show]
+    everything = [p for points in series.values() for p in points]
+    swatches = {name: reading.swatch_of(points[0], everything) for name, points in series.items()}
+
+    def value(name: str, point: reading.Point) -> float:
+        if column is None:
+            return 100 * point.flop_per_s / float(lines[name].attainable(point.intensity))
+        return getattr(point, column) / size
+
+    def model(name: str, m: np.ndarray) -> np.ndarray:
+        work = gemm(m, n, k, series[name][0].precision)
+        time = lines[name].time(work)
+        return {
+            "flop_per_s": work.flop / time,
+            "seconds": time,
+            "bytes_per_s": work.bytes / time,
+            "percent": 100 * np.ones_like(time),
+        }[show] / size
+
+    ms = [_m(p) for p in everything]
+    x_low, x_high = min(ms), max(ms)
+    if title is None:
+        only = {p.precision for p in everything}
+        kind = f"{reading.precision_name(only.pop())} matrix products" if len(only) == 1 else "Matrix products"
+        devices = {p.device for p in everything}
+        where = f" on {reading.device_name(devices.pop())}" if len(devices) == 1 else ""
+        title = f"{kind}{where}, " + (f"N = K = {number(n)}" if n == k else f"N = {number(n)}, K = {number(k)}")
+    values = [value(name, p) for name, points in series.items() for p in points]
+    grid = np.geomspace(x_low, x_high, 40)
+    tops = [*values, *[float(model(name, grid).max()) for name in lines]]
+    lows = [*values, *[float(model(name, grid).min()) for name in lines]]
+    limits = ylim or ((0, max(max(tops) * 1.08, 100)) if show == "percent" else (min(lows) * 0.7, max(tops) * 1.5))
+
+    def draw(layout: Layout):
+        ends = {name: f"{number(value(name, points[-1]))}" for name, points in series.items()}
+        figure, axes = frame(
+            layout,
+            title,
+            x="rows M",
+            y=y_name,
+            entries=_entries(layout, everything, bool(lines), show == "percent"),
+            left=tick_room(layout, ["1 000" if show != "percent" else "100", *map(number, limits[:1])]),
+            right=column_width(layout, list(series), list(ends.values())),
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, x_low * 0.85, x_high * 1.15, base=2, room=box.width, least=44)
+        if show == "percent":
+            axes.set_ylim(*limits)
+        else:
+            log_axis(axes.yaxis, *limits, room=box.height, least=24)
+        rows = []
+        for name, points in sorted(series.items(), key=lambda item: not faint[item[0]]):
+            swatch = swatches[name]
+            colour = palette.role("faint").light if faint[name] else swatch.light
+            xs, ys = [_m(p) for p in points], [value(name, p) for p in points]
+            if name in lines and not (show == "percent" and rows):
+                ink = palette.role("muted").light if show == "percent" else colour
+                axes.plot(grid, model(name, grid), color=ink, linewidth=1.2 if faint[name] else 2, zorder=2)
+            if name not in lines or show == "percent":
+                axes.plot(xs, ys, color=colour, linewidth=1, alpha=0.55, zorder=2)
+            for stable in (True, False):
+                part = [(x, y) for x, y, p in zip(xs, ys, points, strict=True) if p.stable is stable]
+                if part:
+                    settings = mark(swatch, layout, stable=stable, size=0.8 if len(series) > 4 else 1.0)
+                    if faint[name]:
+                        settings |= {"markeredgecolor": colour}
+                        settings |= {"markerfacecolor": colour} if stable else {}
+                    axes.plot(*zip(*part, strict=True), zorder=3 if faint[name] else 4, clip_on=False, **settings)
+            y = axes.transData.transform((xs[-1], ys[-1]))[1]
+            text = palette.role("muted").light if faint[name] else swatch.light_text
+            rows.append((y, name, ends[name], text, not faint[name]))
+        name_column(axes, layout, rows)
+        return figure
+
+    parts = [f"{title}. Chart of {y_name} against the number of rows M of a matrix product, both axes logarithmic."]
+    if show == "percent":
+        parts = [f"{title}. Chart of the percent of the roof that is reached, against the number of rows M."]
+    for name, points in series.items():
+        first, last = points[0], points[-1]
+        parts.append(
+            f"{name}: {reading.three(value(name, first))} {unit} at M = {_m(first)}, "
+            f"{reading.three(value(name, last))} {unit} at M = {_m(last)}"
+            + (f", {sum(not p.stable for p in points)} points unstable." if any(not p.stable for p in points) else ".")
+        )
+    for name, roof in lines.items():
+        parts.append(
+            f"Model of {name}: F {reading.three(roof.peak / 1e12)} TFLOP/s, "
+            f"B {reading.three(roof.bandwidth / 1e9)} GB/s."
+        )
+    return Figure(draw, " ".join(parts))
+
+
+def working_set(
+    sweeps,
+    bandwidth=None,
+    *,
+    levels: Mapping[str, float] | None = None,
+    title: str | None = None,
+    ylim: tuple[float, float] | None = None,
+) -> Figure:
+    """Achieved bandwidth against the bytes that a kernel touches: the caches show as steps.
+
+    sweeps: measurements with `working_set_bytes`, or {name: sweep}.
+    bandwidth: Rooflines (or one) whose B is drawn as a level line.
+    levels: {name: bytes}, upright lines, such as {"L2": device.l2_bytes}.
+
+    Raises ValueError in one line for measurements without a working set.
+    """
+    who = "rc.plot.working_set"
+    series = reading.sweeps(sweeps, who)
+    for points in series.values():
+        if not points:
+            raise ValueError(f"{who}: a series has no points")
+        if any(not getattr(p.record, "working_set_bytes", None) for p in points):
+            raise ValueError(
+                f"{who} needs measurements with working_set_bytes, such as device.working_set_sweep('copy')"
+            )
+    series = {name: sorted(points, key=_set) for name, points in series.items()}
+    limits_of = reading.roofs(bandwidth, who) if bandwidth is not None else []
+    levels = dict(levels or {})
+    everything = [p for points in series.values() for p in points]
+    sets = [_set(p) for p in everything] + list(levels.values())
+    rates = [p.bytes_per_s / 1e9 for p in everything] + [roof.bandwidth / 1e9 for roof in limits_of]
+    limits = ylim or (min(rates) * 0.7, max(rates) * 1.6)
+    several = len({p.device for p in everything}) == 1 and len(series) > 1
+    # kernels of one device have no colours of their own: they borrow those of the precisions
+    borrowed = [palette.precision(name) for name in ("fp32", "nvfp4", "fp16", "fp64", "bf16", "int8")]
+    swatches = {
+        name: borrowed[i % len(borrowed)] if several else reading.swatch_of(points[0], everything)
+        for i, (name, points) in enumerate(series.items())
+    }
+    if title is None:
+        title = f"Bandwidth by working set: {', '.join(series)}"
+
+    def draw(layout: Layout):
+        ends = {name: number(points[-1].bytes_per_s / 1e9) for name, points in series.items()}
+        figure, axes = frame(
+            layout,
+            title,
+            x="working set",
+            y="achieved bandwidth Q/T (GB/s)",
+            entries=_entries(layout, everything, False, True),
+            left=tick_room(layout, ["10 000" if limits[1] > 1e4 else "1 000"]),
+            right=column_width(layout, list(series), list(ends.values())),
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, min(sets) * 0.8, max(sets) * 1.25, base=2, room=box.width, least=60)
+        axes.xaxis.set_major_formatter(lambda value, _: binary_bytes(value))
+        log_axis(axes.yaxis, *limits, room=box.height, least=24)
+        for roof in limits_of:
+            y = roof.bandwidth / 1e9
+            swatch = reading.swatch_of(roof, everything)
+            dashes = (0, (5, 3)) if roof.kind == "nominal" else "solid"
+            axes.axhline(y, color=swatch.light, linewidth=1.6, linestyle=dashes, zorder=2)
+            at = axes.transData.transform((min(sets), y))[1]
+            words = (
+                f"B = {number(y)} GB/s" if len(limits_of) == 1 else f"B {reading.device_name(roof.device)} {number(y)}"
+            )
+            write(axes, words, box.x0 + 6, at + 9, layout, swatch.light_text)
+        for name, size in levels.items():
+            axes.axvline(size, color=palette.role("muted").light, linewidth=1.2, dashes=(2, 3), zorder=2)
+            x = axes.transData.transform((size, limits[0]))[0]
+            write(
+                axes,
+                f"{name}, {binary_bytes(size)}",
+                x - 5,
+                box.y0 + 12,
+                layout,
+                palette.role("muted").light,
+                ha="right",
+            )
+        rows = []
+        for name, points in series.items():
+            xs, ys = [_set(p) for p in points], [p.bytes_per_s / 1e9 for p in points]
+            axes.plot(xs, ys, color=swatches[name].light, linewidth=1, alpha=0.55, zorder=2)
+            for stable in (True, False):
+                part = [(x, y) for x, y, p in zip(xs, ys, points, strict=True) if p.stable is stable]
+                if part:
+                    axes.plot(
+                        *zip(*part, strict=True),
+                        zorder=4,
+                        clip_on=False,
+                        **mark(swatches[name], layout, stable=stable, size=0.85),
+                    )
+            y = axes.transData.transform((xs[-1], ys[-1]))[1]
+            rows.append((y, name, ends[name], swatches[name].light_text, True))
+        name_column(axes, layout, rows)
+        return figure
+
+    parts = [f"{title}. Chart of achieved bandwidth against working set, both axes logarithmic."]
+    for name, points in series.items():
+        best = max(points, key=lambda p: p.bytes_per_s)
+        parts.append(
+            f"{name}: {reading.three(points[0].bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(points[0]))}, "
+            f"at most {reading.three(best.bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(best))}, "
+            f"{reading.three(points[-1].bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(points[-1]))}."
+        )
+    for roof in limits_of:
+        parts.append(f"{reading.device_name(roof.device)}: B {reading.three(roof.bandwidth / 1e9)} GB/s.")
+    parts += [f"{name} holds {binary_bytes(size)}." for name, size in levels.items()]
+    return Figure(draw, " ".join(parts))
+
+
+def intensity(
+    n: int = 8192,
+    k: int = 8192,
+    precision: str | Sequence[str] = "fp16",
+    *,
+    m: tuple[float, float] = (1, 65536),
+    roofs=None,
+    title: str | None = None,
+) -> Figure:
+    """Arithmetic intensity of a matrix product against its rows M, with the line it follows while M is small.
+
+    precision: one, or several (s differs, and so do the curves). roofs: Rooflines whose ridge points are drawn as level
+    lines; where a curve of their precision meets one is marked with its M. All of it is counting: nothing is measured.
+
+    Raises ValueError in one line for an unknown precision or sizes that are not positive.
+    """
+    who = "rc.plot.intensity"
+    names = [precision] if isinstance(precision, str) or not isinstance(precision, Sequence) else list(precision)
+    from ..precision import precision as find
+
+    kinds = [find(name) for name in names]
+    low, high = (float(v) for v in m)
+    if not 1 <= low < high < np.inf:
+        raise ValueError(f"{who}: m is (low, high) with 1 <= low < high, not {m!r}")
+    grid = np.unique(np.concatenate([np.geomspace(low, high, 61)]))
+    curves = {kind.name: gemm(grid, n, k, kind.name).intensity for kind in kinds}
+    lines = reading.roofs(roofs, who) if roofs is not None else []
+    for roof in lines:
+        if roof.precision not in curves:
+            raise ValueError(f"{who}: {reading.roof_name(roof)} belongs to no curve drawn ({', '.join(curves)})")
+    limit = {kind.name: float(gemm(1e15, n, k, kind.name).intensity) for kind in kinds}
+    # the slope at small M: all of the traffic is the weights
+    slope = {kind.name: float(gemm(1, n, k, kind.name).flop / _weights(n, k, kind)) for kind in kinds}
+    left_at = {
+        name: _where(lambda v, name=name: gemm(v, n, k, name).intensity < 0.9 * slope[name] * v) for name in curves
+    }
+    meets = [(roof, _reaches(roof, n, k)) for roof in lines]
+    title = f"Intensity of a linear layer, N = {number(n)}, K = {number(k)}" if title is None else title
+    y_limits = (min(float(c[0]) for c in curves.values()) * 0.8, max(limit.values()) * 2.2)
+
+    def draw(layout: Layout):
+        ridge_names = {roof: f"ridge {reading.device_name(roof.device)}" for roof in lines}
+        labels = [*(kind.label for kind in kinds), *ridge_names.values()]
+        ends = [number(limit[kind.name]) for kind in kinds]
+        figure, axes = frame(
+            layout,
+            title,
+            x="rows M",
+            y="arithmetic intensity I (FLOP/byte)",
+            entries=[
+                ({"color": palette.role("muted").light, "linewidth": 2.2}, "counted: I = W/Q"),
+                ({"color": palette.role("muted").light, "linewidth": 1.2, "dashes": (2, 3)}, "proportional to M"),
+            ],
+            left=tick_room(layout, ["10 000"]),
+            right=column_width(layout, labels, [f"at most {v}" if not layout.narrow else v for v in ends]),
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, low, high, base=2, room=box.width, least=52)
+        log_axis(axes.yaxis, *y_limits, room=box.height, least=24)
+        words, colours, segments = [], [], []
+        rows = []
+        for kind, end in zip(kinds, ends, strict=True):
+            swatch = palette.precision(kind.name)
+            axes.plot(grid, curves[kind.name], color=swatch.light, zorder=3)
+            straight = slope[kind.name] * grid
+            keep = straight <= y_limits[1]
+            axes.plot(grid[keep], straight[keep], color=swatch.light, linewidth=1.2, dashes=(2, 3), zorder=2)
+            pixels = [tuple(axes.transData.transform(p)) for p in zip(grid, curves[kind.name], strict=True)]
+            segments += list(zip(pixels[::4], pixels[4::4], strict=False))
+            y = pixels[-1][1]
+            rows.append((y, kind.label, end if layout.narrow else f"at most {end}", swatch.light_text, True))
+            departs = left_at[kind.name]
+            if low < departs < high and len(kinds) == 1:
+                at = float(gemm(departs, n, k, kind.name).intensity)
+                axes.plot([departs], [at], marker="|", markersize=12, color=swatch.light, mew=2.2, zorder=4)
+                x, y = axes.transData.transform((departs, at))
+                text = f"10 % below the line at M = {number(departs)}"
+                words.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=6))
+                colours.append(swatch.light_text)
+        for roof, where in meets:
+            swatch = palette.device(roof.device)
+            axes.axhline(roof.ridge_point, color=swatch.light, linewidth=1.4, zorder=2)
+            y = axes.transData.transform((low, roof.ridge_point))[1]
+            rows.append((y, ridge_names[roof], number(roof.ridge_point), swatch.light_text, False))
+            segments.append(((box.x0, y), (box.x1, y)))
+            if where is not None and low < where < high:
+                x, _ = axes.transData.transform((where, roof.ridge_point))
+                axes.plot([where], [roof.ridge_point], marker="|", markersize=12, color=swatch.light, mew=2.2, zorder=4)
+                text = f"M = {number(where)}"
+                words.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=6))
+                colours.append(swatch.light_text)
+        name_column(axes, layout, rows)
+        write_labels(axes, words, colours, layout, [], segments, who)
+        return figure
+
+    parts = [f"{title}. Chart of arithmetic intensity against rows M, both axes logarithmic."]
+    for kind in kinds:
+        parts.append(
+            f"{kind.label}: I is about {reading.three(slope[kind.name])} M at first, 10 percent below that line at "
+            f"M = {number(left_at[kind.name])}, and at most {reading.three(limit[kind.name])} FLOP/byte."
+        )
+    for roof, where in meets:
+        reached = f"reached at M = {number(where)}" if where is not None else "never reached"
+        parts.append(f"{reading.roof_name(roof)}: ridge point {reading.three(roof.ridge_point)} FLOP/byte, {reached}.")
+    return Figure(draw, " ".join(parts))
+
+
+def binary_bytes(value: float) -> str:
+    """Bytes in powers of 1024: "64 KiB", "50 MiB"."""
+    for size, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if value >= size:
+            return f"{number(value / size)} {unit}"
+    return f"{number(value)} B"
+
+
+def roof_key(roof: Roofline) -> tuple:
+    return roof.device, roof.precision
+
+
+def _weights(n: int, k: int, kind) -> float:
+    """Bytes of the weight matrix, with the scales of a format that has them (one byte per 16 elements)."""
+    return n * k * (kind.bytes_per_element + (1 / 16 if kind.name == "nvfp4" else 0))
+
+
+def _where(condition) -> float:
+    """The smallest M (to a part in 10^9) for which a condition holds that stays true once it is: by halving."""
+    low, high = 1.0, 1e9
+    if condition(low):
+        return low
+    if not condition(high):
+        return high
+    for _ in range(80):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if condition(middle) else (middle, high)
+    return high
+
+
+def _reaches(roof: Roofline, n: int, k: int) -> float | None:
+    """The M at which the intensity reaches the ridge point, None if it never does."""
+    if float(gemm(1e12, n, k, roof.precision).intensity) < roof.ridge_point:
+        return None
+    return _where(lambda m: gemm(m, n, k, roof.precision).intensity >= roof.ridge_point)
+
+
+def _m(point: reading.Point) -> int:
+    return point.record.m
+
+
+def _set(point: reading.Point) -> float:
+    return point.record.working_set_bytes
+
+
+def _has_m(points: Sequence[reading.Point], who: str) -> bool:
+    if not points:
+        raise ValueError(f"{who}: a series has no points")
+    if any(getattr(p.record, "m", None) is None for p in points):
+        raise ValueError(f"{who} needs matrix products with M, N, K, such as rc.device('h100').m_sweep('fp16')")
+    return True
+
+
+def _faint(series: Mapping, highlight: str | None, who: str) -> dict[str, bool]:
+    if highlight is None:
+        return dict.fromkeys(series, False)
+    kept = {name: highlight in (name, points[0].device, points[0].precision) for name, points in series.items()}
+    if not any(kept.values()):
+        raise ValueError(f"{who}: no series is called {highlight!r}; there are: {', '.join(series)}")
+    return {name: not keep for name, keep in kept.items()}
+
+
+def _entries(layout: Layout, points: Sequence[reading.Point], model: bool, joined: bool) -> list:
+    muted = palette.role("muted")
+    plain = palette.Swatch(muted.name, muted.light, muted.dark)
+    entries = [({"color": muted.light, "linewidth": 2}, "model")] if model else []
+    entries.append((mark(plain, layout), "measured" + (" (thin lines join the points)" if joined or not model else "")))
+    if any(not p.stable for p in points):
+        entries.append((mark(plain, layout, stable=False), "measured, unstable"))
+    return entries
