@@ -1,21 +1,21 @@
 """The interactive explorers: one front end for pages without Python and for JupyterLab.
 
-``static_html``, ``compute``, ``bundle`` and ``css`` need NumPy and the standard library only. ``m_sweep`` and ``bounds``
-make live widgets and need anywidget (``pip install 'roofcourse[book]'``).
+``static_html``, ``compute``, ``bundle`` and ``css`` need NumPy and the standard library only. ``m_sweep``,
+``bounds`` and ``ridge`` make live widgets and need anywidget (``pip install 'roofcourse[book]'``).
 """
 
 from __future__ import annotations
 
-from . import kinds as _kinds
+from . import kinds
 from .bundle import bundle, css, esm
 from .static import static_html
 
-__all__ = ["bounds", "bundle", "compute", "css", "esm", "kinds", "m_sweep", "static_html"]
+__all__ = ["bounds", "bundle", "compute", "css", "esm", "kind_names", "m_sweep", "static_html"]
 
 
-def kinds() -> tuple[str, ...]:
+def kind_names() -> tuple[str, ...]:
     """The kinds of explorer there are."""
-    return _kinds.names()
+    return kinds.names()
 
 
 def compute(kind: str, state: dict | None = None) -> dict:
@@ -24,7 +24,7 @@ def compute(kind: str, state: dict | None = None) -> dict:
     ``state`` may leave keys out (the kind's defaults stand in) and names may be aliases. Raises ``ValueError`` or
     ``LookupError`` in one line for a kind, a key or a value that does not exist.
     """
-    return _kinds.get(kind).compute(_kinds.complete(kind, state or {}))
+    return kinds.get(kind).compute(kinds.complete(kind, state or {}))
 
 
 def m_sweep(device="h100", precision="fp16", m: int = 16):
@@ -44,6 +44,15 @@ def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: fl
     return _widget("bounds", device=device, precision=precision, **given)
 
 
+def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0):
+    """Several rooflines, and at a movable intensity (FLOP/byte) which of them is higher, by how much, and how sure.
+
+    ``roofs``: rooflines of the catalogue, as objects or as names (``"h100.fp16"``, ``"h100.fp32.vector"``). Traits
+    ``roofs`` and ``intensity`` can be read and set.
+    """
+    return _widget("ridge", roofs=roofs, intensity=intensity)
+
+
 def _widget(kind: str, **state):
     try:
         import anywidget  # noqa: F401
@@ -51,7 +60,7 @@ def _widget(kind: str, **state):
         if error.name != "anywidget":
             raise
         raise ModuleNotFoundError(
-            f"rc.explore.{kind} needs anywidget: pip install 'roofcourse[book]' (rc.explore.static_html works without it)"
+            f"rc.explore.{kind} needs anywidget: pip install 'roofcourse[book]' (static_html works without it)"
         ) from None
     from .widget import create
 

@@ -1,7 +1,7 @@
 """Joins the modules of ``js/`` into one script: no bundler, no minifier, so that what a browser runs can be read.
 
 Each file is an ordinary ES module. Joining removes the ``import`` lines and the word ``export``, in the order in which
-the modules need each other; a name that two modules declare, or an import of something that does not exist, is an error.
+the modules need each other. A name that two modules declare, or an import that leads nowhere, is an error.
 """
 
 from __future__ import annotations
@@ -109,6 +109,6 @@ def _colours() -> set[str]:
 
 @cache
 def css() -> str:
-    """The style sheet of the explorers, for both hosts: the palette's colours for light and dark pages, then the rules."""
+    """The style sheet of the explorers, for both hosts: the palette's colours, light and dark, then the rules."""
     colours = palette.css(".rc-explorer", _colours())
     return colours + "\n" + (HERE / "explorer.css").read_text(encoding="utf-8")

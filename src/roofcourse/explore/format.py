@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them. ``js/format.js`` has the same rules, digit for digit: a browser test compares them."""
+"""Numbers as a reader wants them. ``js/format.js`` has the same rules, digit for digit; a browser test compares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RATE = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
 def significant(value: float, count: int) -> str:
     """Plain decimal notation with ``count`` significant digits of a value >= 0; every digit of a whole part is kept.
 
-    Halves round up and the value is taken exactly, as JavaScript's ``toPrecision`` does (Python's ``%g`` rounds to even).
+    Halves round up and the value is taken exactly, as in JavaScript's ``toPrecision`` (Python's ``%g`` rounds to even).
     """
     if value == 0:
         return "0"

@@ -1,4 +1,4 @@
-"""The part of ``js/model.js`` that has no other home in the package; the rest of its twin is :mod:`roofcourse.roofline`."""
+"""The part of ``js/model.js`` that has no other home in the package; for the rest see :mod:`roofcourse.roofline`."""
 
 from __future__ import annotations
 

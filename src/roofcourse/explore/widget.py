@@ -45,7 +45,7 @@ def _trait(default) -> traitlets.TraitType:
 
 
 def create(kind: str, state: dict) -> Explorer:
-    """A widget of this kind. Raises ``ValueError`` or ``LookupError`` in one line for a wrong value, now and on every set."""
+    """A widget of this kind. A wrong value raises ``ValueError`` or ``LookupError`` in one line, now and later."""
     module = kinds.get(kind)
     full = kinds.complete(kind, state)
 

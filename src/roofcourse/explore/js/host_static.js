@@ -23,6 +23,9 @@ function createModel(values, onSave) {
   };
 }
 
+// What a test, or a curious reader, can look at from the console: window.roofcourse.
+const explorers = [];
+
 function start() {
   const mounted = new Map(); // name in the address -> { kind, spec, model, el }
   const seen = new Map();
@@ -41,6 +44,7 @@ function start() {
       timer = setTimeout(() => history.replaceState(history.state, "", writeFragment(name, stateOf())), PAUSE);
     });
     render({ model, el, host: { linkTo: (now) => writeFragment(name, now) } });
+    explorers.push({ name, kind, spec, state: stateOf });
     mounted.set(name, { kind, spec, model, el });
   }
 
@@ -58,6 +62,6 @@ function start() {
   addEventListener("hashchange", followAddress);
 }
 
-window.roofcourse = { compute };
+window.roofcourse = { compute, explorers };
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
 else start();

@@ -33,11 +33,17 @@ export function createSelect(options, onChange) {
   return select;
 }
 
+/** Say in the option itself that a choice has no data; it stays selectable, and the sentence explains. */
+export function markAbsent(select, options) {
+  options.forEach(([label, present], i) => write(select.options[i], present ? label : `${label} (no data)`));
+}
+
 /**
  * A slider over positions from 0 to `last`. Arrow keys go to the next whole position (PageUp and PageDown `page` of them),
- * Home and End to the ends, from wherever the thumb is: the value may lie between two positions.
+ * Home and End to the ends, from wherever the thumb is: the value may lie between two positions. Within `tolerance` of a
+ * whole position it counts as on it.
  */
-export function createSlider({ last, page, onMove }) {
+export function createSlider({ last, page, onMove, tolerance = 1e-9 }) {
   const slider = html("input", { type: "range", min: 0, max: last, step: "any" });
   const go = (position) => {
     const whole = Math.min(Math.max(position, 0), last);
@@ -48,8 +54,8 @@ export function createSlider({ last, page, onMove }) {
   slider.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const now = Number(slider.value);
-    const up = Math.floor(now + 1e-9) + 1;
-    const down = Math.ceil(now - 1e-9) - 1;
+    const up = Math.floor(now + tolerance) + 1;
+    const down = Math.ceil(now - tolerance) - 1;
     const targets = {
       ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down,
       PageUp: up + page - 1, PageDown: down - page + 1, Home: 0, End: last,
@@ -100,6 +106,12 @@ export function createHint(stage) {
     const above = y - node.offsetHeight - 14;
     set(node, { style: `left:${left}px;top:${above > 0 ? above : y + 16}px` });
   };
+}
+
+/** Show a note, or hide it when there is nothing to say. */
+export function showNote(node, text) {
+  node.hidden = text === "";
+  write(node, text);
 }
 
 /** A device's colour, for marks and for words, as custom properties: the palette defines both for light and dark pages. */

@@ -30,7 +30,7 @@ def get(name: str) -> ModuleType:
 
 
 def complete(name: str, state: dict) -> dict:
-    """``state`` checked, with the defaults for what it leaves out. Raises ``ValueError`` for a key the kind does not have."""
+    """``state`` checked, with the defaults for what it leaves out. Raises ``ValueError`` for a key it does not have."""
     kind = get(name)
     unknown = sorted(set(state) - set(kind.DEFAULTS))
     if unknown:

@@ -4,10 +4,12 @@ import { html, write } from "../dom.js";
 import { percent, rateParts, significant, tflopParts, tflops, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, colourBy, createHint, createSelect, createShell, createSlider, createTile, fontOf, labelled, placeSlider, watchWidth,
+  NOTHING, colourBy, createHint, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider,
+  showNote, watchWidth,
 } from "../shell.js";
+import { acceptName, deviceOf, precisionOf } from "../spec.js";
 import { createSweepChart } from "./m_sweep_chart.js";
-import { LARGEST_M, computeSweep, deviceOf, precisionOf, sweepPoint } from "./m_sweep_model.js";
+import { LARGEST_M, computeSweep, sweepPoint } from "./m_sweep_model.js";
 
 const LAST = Math.log2(LARGEST_M);
 
@@ -76,8 +78,8 @@ function mountSweep({ root, model, spec, host }) {
     showRows(now.m);
     precision.value = now.precision;
     device.value = now.device;
-    markAbsent(precision, spec.precisions.map((p) => (p.name in chosen.roofs ? p.label : `${p.label} (no data)`)));
-    markAbsent(device, spec.devices.map((d) => (format.name in d.roofs ? d.name : `${d.name} (no data)`)));
+    markAbsent(precision, spec.precisions.map((p) => [p.label, p.name in chosen.roofs]));
+    markAbsent(device, spec.devices.map((d) => [d.name, format.name in d.roofs]));
     colourBy(root, chosen);
     chart.show(now, values);
     showTiles(tiles, values);
@@ -95,18 +97,8 @@ function mountSweep({ root, model, spec, host }) {
   return { update, note: (text) => showNote(shell.note, text), destroy: stop };
 }
 
-export function showNote(node, text) {
-  node.hidden = text === "";
-  write(node, text);
-}
-
 function isRows(m) {
   return Number.isInteger(m) && m >= 1 && m <= LARGEST_M;
-}
-
-/** Say in the option itself that a choice has no data; it stays selectable, and the sentence explains. */
-function markAbsent(select, labels) {
-  labels.forEach((label, i) => write(select.options[i], label));
 }
 
 function showTiles(tiles, v) {
@@ -188,8 +180,6 @@ register("m_sweep", {
   mount: mountSweep,
   accept(spec, key, text) {
     if (key === "m") return /^\d+$/.test(text) && isRows(Number(text)) ? Number(text) : undefined;
-    if (key === "device") return deviceOf(spec, text) && text;
-    const name = text === "fp8" ? "fp8_e4m3" : text;
-    return precisionOf(spec, name) && name;
+    return acceptName(spec, key, text);
   },
 });

@@ -5,7 +5,8 @@ import { intensity, percent, significant, tflops, tick, time3 } from "../format.
 import { placeNear, spread, textWidth } from "../labels.js";
 import { betweenDecades, decades, logScale } from "../scale.js";
 import { colourBy } from "../shell.js";
-import { deviceOf, precisionOf, sweepPoint } from "./m_sweep_model.js";
+import { deviceOf, precisionOf } from "../spec.js";
+import { sweepPoint } from "./m_sweep_model.js";
 
 // The smallest and largest values of all devices, precisions and M, rounded outwards.
 const INTENSITY = [0.1, 10000]; // FLOP/byte

@@ -2,6 +2,7 @@
 
 import { bytes, flop, listed, percent, rate, tflops, time, withArticle } from "../format.js";
 import { attainable, gemm, rowsAtIntensity, timeBounds } from "../model.js";
+import { deviceOf, precisionOf } from "../spec.js";
 
 export const LARGEST_M = 8192;
 
@@ -11,9 +12,6 @@ const ABOVE = 100.5;
 const BANDWIDTH_MARGIN = 105;
 /** Bytes up to this multiple of the L2 can, when the kernel is repeated, come partly from it. */
 const L2_REACH = 1.1;
-
-export const deviceOf = (spec, key) => spec.devices.find((device) => device.key === key);
-export const precisionOf = (spec, name) => spec.precisions.find((precision) => precision.name === name);
 
 /** Everything about one product of the sweep; `sample` is [m, seconds, spread or 0] where it was measured, else undefined. */
 export function sweepPoint(spec, device, precision, m) {

@@ -1,0 +1,11 @@
+// What every kind's spec has: devices and precisions, looked up by key, and their values in a link.
+
+export const deviceOf = (spec, key) => spec.devices.find((device) => device.key === key);
+export const precisionOf = (spec, name) => spec.precisions.find((precision) => precision.name === name);
+
+/** The key of a device or the name of a precision written in a link; undefined when there is no such one. */
+export function acceptName(spec, key, text) {
+  if (key === "device") return deviceOf(spec, text) && text;
+  const name = text === "fp8" ? "fp8_e4m3" : text;
+  return precisionOf(spec, name) && name;
+}

@@ -1,0 +1,65 @@
+"""The drawing of several rooflines for a page without JavaScript: see :mod:`roofcourse.explore.standin`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import palette
+from ..roofline import Roofline
+from . import format as fmt
+from .standin import BOTTOM, HEIGHT, INTENSITY, LEFT, THROUGHPUT, TOP, WIDTH, _axes, element, log_scale, path, picture
+
+#: Names stand right of the plot.
+NAMES = 128
+GAP = 15.0
+
+
+@dataclass
+class _Line:
+    name: str
+    colour: str
+    wish: float
+    at: float = 0.0
+
+
+def roofs_figure(roofs: Sequence[Roofline], names: Sequence[str], values: dict) -> str:
+    """The roofs as lines with their names, an upright line at the chosen intensity and the answer at its foot."""
+    right = WIDTH - NAMES
+    x = log_scale(*INTENSITY, LEFT, right)
+    y = log_scale(*THROUGHPUT, BOTTOM, TOP)
+    parts = _axes(x, y, right)
+    lines = []
+    for roof, name in zip(roofs, names, strict=True):
+        colour = palette.device(roof.device).light
+        corners = sorted({INTENSITY[0], max(roof.ridge_point, INTENSITY[0]), INTENSITY[1]})
+        d = path((x(i), y(roof.attainable(i))) for i in corners)
+        parts.append(element("path", class_="rc-roof-line", d=d, fill="none", stroke=colour, stroke_width=2))
+        lines.append(_Line(name, colour, y(roof.peak)))
+    for line in _spread(lines):
+        leader = path([(right + 1.0, line.wish), (right + 9.0, line.at)])
+        parts.append(element("path", d=leader, fill="none", stroke=line.colour))
+        parts.append(element("text", line.name, x=right + 12.0, y=line.at + 4, font_size=12))
+    at = x(values["intensity"])
+    accent = palette.role("accent").light
+    parts.append(element("path", class_="rc-gap", d=f"M{at:.1f} {TOP}V{BOTTOM}", stroke=accent))
+    words = {"higher": "highest", "equal": "highest, not surely", "same": "highest", "alone": "roof"}[values["verdict"]]
+    name = names[[f"{r.device}.{r.precision}" + ".vector" * (r.path == "vector") for r in roofs].index(values["highest"])]
+    foot = [f"I = {fmt.intensity(values['intensity'])}", f"{words}: {name}, {fmt.tflops(values['attainable'])}"]
+    for text, up in zip(foot, (30, 11), strict=True):
+        parts.append(element("text", text, x=right - 8, y=BOTTOM - up, text_anchor="end", font_weight=700))
+    return picture(WIDTH, HEIGHT, f"Rooflines on logarithmic axes. {values['sentence']}", parts)
+
+
+def _spread(lines: list[_Line]) -> list[_Line]:
+    """Names apart from each other, from the top down, none below the plot."""
+    ordered = sorted(lines, key=lambda line: line.wish)
+    floor = float(TOP)
+    for line in ordered:
+        line.at = floor = max(line.wish, floor)
+        floor += GAP
+    ceiling = float(BOTTOM)
+    for line in reversed(ordered):
+        line.at = min(line.at, ceiling)
+        ceiling = line.at - GAP
+    return ordered

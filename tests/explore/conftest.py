@@ -1,0 +1,143 @@
+"""Fixtures of the explorers' tests: a browser with the network blocked, and pages of static HTML and the bundle."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from roofcourse import explore
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+PAGE = """<!doctype html>
+<html lang="en" data-theme="{theme}">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Explorers</title>
+<style>
+html {{ background: #fff; color: #222832; --pst-color-background: #fff }}
+html[data-theme="dark"] {{ background: #14181e; color: #ced6dd; --pst-color-background: #14181e }}
+body {{ margin: 0 auto; max-width: 48rem; padding: 1rem; font-family: sans-serif }}
+</style>
+<style>{css}</style>
+</head>
+<body><main><h1>Explorers</h1>{body}</main>
+<script>{script}</script></body></html>"""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: needs Debian's chromium (make test installs it)")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator:
+    """One browser for all tests; each test opens its own page."""
+    from playwright.sync_api import sync_playwright
+
+    executable = shutil.which("chromium")
+    if executable is None:
+        pytest.fail(
+            "chromium is not installed: apt-get install chromium (make test does it when it may)", pytrace=False
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+class Explorers:
+    """A page with explorers in a browser, and what a test asks of it."""
+
+    def __init__(self, page) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda e: self.problems.append(str(e)))
+        page.route(re.compile(r"^(?!file:|data:)"), self._block)
+
+    def _block(self, route) -> None:
+        self.problems.append(f"asked for {route.request.url}")
+        route.abort()
+
+    def control(self, name: str, nth: int = 0):
+        return self.page.locator(f'[data-rc-control="{name}"]').nth(nth)
+
+    def shown(self, name: str, nth: int = 0) -> float | None:
+        """The exact number behind a displayed value, ``None`` where none is displayed."""
+        exact = self.page.locator(f'[data-rc-value="{name}"]').nth(nth).get_attribute("data-rc-exact")
+        return float(exact) if exact else None
+
+    def sentence(self, nth: int = 0) -> str:
+        return self.page.locator("[data-rc-sentence]").nth(nth).text_content()
+
+    def readings(self, nth: int = 0) -> dict:
+        """All exact numbers of the nth explorer and its sentence, read at once."""
+        return (
+            self.page.locator(".rc-explorer")
+            .nth(nth)
+            .evaluate(
+                """(root) => Object.fromEntries([
+              ['sentence', root.querySelector('[data-rc-sentence]').textContent],
+              ...[...root.querySelectorAll('[data-rc-value]')].map(({ dataset }) =>
+                [dataset.rcValue, dataset.rcExact === '' ? null : Number(dataset.rcExact)]),
+            ])"""
+            )
+        )
+
+    def fragment(self) -> str:
+        return self.page.evaluate("location.hash")
+
+
+@pytest.fixture
+def open_page(chromium, tmp_path: Path) -> Iterator[Callable[..., Explorers]]:
+    """``open_page((kind, state), ..., width=1280, theme="light", fragment="", javascript=True)`` from ``file://``.
+
+    At the end of the test no page may have logged an error or asked for anything that is not a file.
+    """
+    opened: list[tuple] = []
+
+    def open_(*items, width=1280, theme="light", fragment="", javascript=True, touch=False) -> Explorers:
+        body = "\n<p>Some text.</p>\n".join(explore.static_html(kind, state) for kind, state in items)
+        path = tmp_path / f"page{len(opened)}.html"
+        html = PAGE.format(theme=theme, css=explore.css(), body=body, script=explore.bundle())
+        path.write_text(html, encoding="utf-8")
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, java_script_enabled=javascript, has_touch=touch
+        )
+        explorers = Explorers(context.new_page())
+        opened.append((context, explorers))
+        explorers.page.goto(path.as_uri() + fragment)
+        if javascript:
+            explorers.page.wait_for_function(f"document.querySelectorAll('.rc-live').length === {len(items)}")
+        return explorers
+
+    yield open_
+    for context, explorers in opened:
+        context.close()
+        assert explorers.problems == []
+
+
+@pytest.fixture
+def one_line():
+    """``with one_line(ValueError) as caught``: the error that a reader gets is one line."""
+
+    @contextmanager
+    def expect(*errors: type[Exception]):
+        with pytest.raises(errors) as caught:
+            yield caught
+        text = str(caught.value)
+        assert text, "an error without words"
+        assert "\n" not in text
+
+    return expect
