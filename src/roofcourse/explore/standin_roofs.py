@@ -18,7 +18,7 @@ GAP = 15.0
 @dataclass
 class _Line:
     name: str
-    colour: str
+    swatch: palette.Swatch
     wish: float
     at: float = 0.0
 
@@ -31,24 +31,33 @@ def roofs_figure(roofs: Sequence[Roofline], names: Sequence[str], values: dict) 
     parts = _axes(x, y, right)
     lines = []
     for roof, name in zip(roofs, names, strict=True):
-        colour = palette.device(roof.device).light
+        swatch = palette.device(roof.device)
         corners = sorted({INTENSITY[0], max(roof.ridge_point, INTENSITY[0]), INTENSITY[1]})
         d = path((x(i), y(roof.attainable(i))) for i in corners)
-        parts.append(element("path", class_="rc-roof-line", d=d, fill="none", stroke=colour, stroke_width=2))
-        lines.append(_Line(name, colour, y(roof.peak)))
+        parts.append(element("path", class_="rc-line", d=d, style=_own(swatch), fill="none", stroke=swatch.light))
+        lines.append(_Line(name, swatch, y(roof.peak)))
     for line in _spread(lines):
         leader = path([(right + 1.0, line.wish), (right + 9.0, line.at)])
-        parts.append(element("path", d=leader, fill="none", stroke=line.colour))
+        colour = line.swatch.light
+        parts.append(element("path", class_="rc-line", d=leader, style=_own(line.swatch), fill="none", stroke=colour))
         parts.append(element("text", line.name, x=right + 12.0, y=line.at + 4, font_size=12))
     at = x(values["intensity"])
     accent = palette.role("accent").light
     parts.append(element("path", class_="rc-gap", d=f"M{at:.1f} {TOP}V{BOTTOM}", stroke=accent))
-    words = {"higher": "highest", "equal": "highest, not surely", "same": "highest", "alone": "roof"}[values["verdict"]]
-    name = names[[f"{r.device}.{r.precision}" + ".vector" * (r.path == "vector") for r in roofs].index(values["highest"])]
+    words = {"higher": "highest", "equal": "highest, but not surely", "same": "highest", "alone": "roof"}[
+        values["verdict"]
+    ]
+    keys = [f"{r.device}.{r.precision}" + ".vector" * (r.path == "vector") for r in roofs]
+    name = names[keys.index(values["highest"])]
     foot = [f"I = {fmt.intensity(values['intensity'])}", f"{words}: {name}, {fmt.tflops(values['attainable'])}"]
     for text, up in zip(foot, (30, 11), strict=True):
         parts.append(element("text", text, x=right - 8, y=BOTTOM - up, text_anchor="end", font_weight=700))
     return picture(WIDTH, HEIGHT, f"Rooflines on logarithmic axes. {values['sentence']}", parts)
+
+
+def _own(swatch: palette.Swatch) -> str:
+    """The device's colour for the style sheet, which knows light and dark pages."""
+    return f"--rc-device:var({swatch.variable});stroke-width:2px"
 
 
 def _spread(lines: list[_Line]) -> list[_Line]:

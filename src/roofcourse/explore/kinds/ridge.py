@@ -1,4 +1,4 @@
-"""The explorer of chapter 3: rooflines of any cards and paths, and at a movable intensity which roof is higher, how sure.
+"""The explorer of chapter 3: rooflines of any cards and paths; at a movable intensity, which is higher and how sure.
 
 ``compute`` and its sentence are written twice, here and in ``js/kinds/ridge_model.js``; a browser test compares them.
 """
@@ -85,7 +85,12 @@ def compute(state: dict) -> dict:
             f"bound:{row['name']}": row["bound"],
         }
     first = max(rows, key=lambda row: row["at"])
-    v |= {"highest": first["name"], "attainable": first["at"], "bound": first["bound"], "ridge_point": first["roof"].ridge_point}
+    v |= {
+        "highest": first["name"],
+        "attainable": first["at"],
+        "bound": first["bound"],
+        "ridge_point": first["roof"].ridge_point,
+    }
     others = [row for row in rows if row is not first]
     rivals = [row for row in others if row["high"] * (1 + MARGIN / 100) >= first["low"]]
     v["verdict"] = "alone" if not others else "equal" if rivals else "higher"
@@ -105,7 +110,7 @@ def _on_one_slope(first: dict, second: dict) -> bool:
 
 
 def _crossing(first: dict, second: dict) -> dict:
-    """Where the two roofs cross, and from where to where with the other values of F; keys that do not apply are left out.
+    """Where the two roofs cross, and from where to where with other values of F; keys that do not apply are left out.
 
     ``crossing_last`` is left out when for some values of F the roofs do not cross at all.
     """
@@ -129,7 +134,9 @@ def _sentence(v: dict, first: dict, second: dict | None, rivals: list[dict]) -> 
     if second is None:
         side = "left" if first["bound"] == "memory" else "right"
         ridge = fmt.intensity(first["roof"].ridge_point)
-        return f"{place} the roof of the {name} is at {top}: {first['bound']}-bound, {side} of its ridge point, {ridge}."
+        return (
+            f"{place} the roof of the {name} is at {top}: {first['bound']}-bound, {side} of its ridge point, {ridge}."
+        )
     if v["verdict"] == "same":
         card, one = device(first["roof"].device).name, [first, *rivals]
         labels = fmt.listed([title(row["roof"]).removeprefix(f"{card} ") for row in one])
@@ -142,7 +149,9 @@ def _sentence(v: dict, first: dict, second: dict | None, rivals: list[dict]) -> 
     if len(rivals) == 1:
         by = fmt.percent(v["percent_above"])
         known = _measured_range(second) + _measured_range(first)
-        return f"{place} the {name}, {top}, and the {other} are equal within the uncertainty: they differ by {by}.{known}"
+        return (
+            f"{place} the {name}, {top}, and the {other} are equal within the uncertainty: they differ by {by}.{known}"
+        )
     equal = fmt.listed([title(row["roof"]) for row in rivals])
     return f"{place} the {name} has the highest roof, {top}, but equal to it within the uncertainty are: {equal}."
 
@@ -174,7 +183,11 @@ def presets() -> tuple[dict, ...]:
         ("H100, every path", tuple(_names("h100")), 50.0),
         ("B300, every path", tuple(_names("b300")), 50.0),
         ("A100 in FP32, TF32 and FP16", ("a100.fp32.vector", "a100.tf32", "a100.fp16"), 50.0),
-        ("RTX 4080 and A100, FP32 and FP16", ("rtx4080.fp32.vector", "a100.fp32.vector", "rtx4080.fp16", "a100.fp16"), 100.0),
+        (
+            "RTX 4080 and A100, FP32 and FP16",
+            ("rtx4080.fp32.vector", "a100.fp32.vector", "rtx4080.fp16", "a100.fp16"),
+            100.0,
+        ),
     )
     return tuple({"label": label, "roofs": SEPARATOR.join(roofs), "intensity": at} for label, roofs, at in out)
 

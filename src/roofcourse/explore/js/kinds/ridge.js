@@ -1,7 +1,7 @@
 // The explorer of chapter 3: rooflines of any cards and paths; at a movable intensity, which roof is higher and how sure.
 
 import { html, set, write } from "../dom.js";
-import { intensity, percent, rate, significant, tflopParts } from "../format.js";
+import { intensity, rate, significant, tflopParts } from "../format.js";
 import { register } from "../registry.js";
 import {
   NOTHING, createSelect, createShell, createSlider, createTile, fontOf, labelled, placeSlider, showNote, watchWidth,
@@ -15,6 +15,7 @@ const I_LAST = 5 * I_STEPS;
 
 function mountRidge({ root, model, spec, host }) {
   const shell = createShell(root, "rooflines and intensity");
+  root.style.setProperty("--rc-device", "var(--rc-ink)"); // no one device's colour for the slider
   const change = (values) => {
     for (const [key, value] of Object.entries(values)) model.set(key, value);
     model.save_changes();
@@ -152,7 +153,7 @@ function createRoofTable() {
     node,
     show(roofs, v) {
       const at = (roof) => v[`attainable:${roof.name}`];
-      write(caption, `at I = ${intensity(v.intensity)}; differences below ${percent(MARGIN)} do not count`);
+      write(caption, `at I = ${intensity(v.intensity)}; differences of up to ${MARGIN}\u00a0% do not count`);
       body.replaceChildren(...[...roofs].sort((a, b) => at(b) - at(a)).map((roof) => html("tr", {}, html("th", { scope: "row" }, roof.title),
         ...[tera(roof.peak), roof.low === roof.high ? "once" : `${tera(roof.low)} to ${tera(roof.high)}`, rate(roof.bandwidth),
           significant(roof.ridge, 3), tera(at(roof)), v[`bound:${roof.name}`]].map((text) => html("td", {}, text)))));

@@ -1,0 +1,286 @@
+"""The explorer of chapter 3: its numbers and sentences, the browser's twin, and every control by keyboard."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+import roofcourse as rc
+from roofcourse import explore
+from roofcourse.explore import kinds
+from roofcourse.explore.kinds import ridge
+
+
+def ridge_values(*roofs, at=100.0):
+    return explore.compute("ridge", {"roofs": roofs, "intensity": at} if roofs else {"intensity": at})
+
+
+# ---- what it says
+
+
+def test_left_of_both_ridge_points_bandwidth_decides():
+    v = ridge_values(at=10)
+    assert (v["highest"], v["next"], v["verdict"]) == ("h200.fp16", "h100.fp16", "higher")
+    assert v["attainable"] == pytest.approx(10 * 4295.1e9, rel=1e-4)
+    assert v["percent_above"] == pytest.approx(39.2, abs=0.1)
+    assert v["sentence"] == (
+        "At I\u00a0=\u00a010.0\u00a0FLOP/byte the H200 FP16 has the highest roof, 43.0\u00a0TFLOP/s: 39\u00a0% above "
+        "the H100 FP16, more than the uncertainty. Both are memory-bound there, so B decides."
+    )
+
+
+def test_h100_and_h200_have_no_sure_crossing():
+    v = ridge_values(at=1000)
+    assert v["highest"] == "h100.fp16"
+    assert v["verdict"] == "equal"
+    assert v["crossing"] == pytest.approx(244.954, abs=1e-3)
+    # The H200's faster, unsteady product moves it: 785.1 TFLOP/s / 3084.8 GB/s.
+    assert v["crossing_last"] == pytest.approx(785.107e12 / 3084.846e9, rel=1e-5)
+    # In BF16 the order is the other way round, and with the values of F that others measured they may cross or not.
+    v = ridge_values("h100.bf16", "h200.bf16", at=1000)
+    assert v["highest"] == "h200.bf16"
+    assert v["verdict"] == "equal"
+    assert "crossing" not in v
+    assert "crossing_last" not in v
+    assert v["crossing_first"] == pytest.approx(264.18, abs=0.01)
+    assert "F of the H100 BF16 was measured from 802 to 897\u00a0TFLOP/s." in v["sentence"]
+
+
+def test_paths_of_one_card_share_their_slope():
+    v = ridge_values("h100.fp32.vector", "h100.fp16", "h100.fp8", at=50)
+    assert v["verdict"] == "same"
+    assert v["percent_above"] == 0
+    assert "the H100 in FP16 and FP8 are one slope" in v["sentence"]
+    assert v["bound:h100.fp32.vector"] == "compute"
+    v = ridge_values("h100.fp32.vector", "h100.fp16", at=50)
+    assert (v["highest"], v["verdict"]) == ("h100.fp16", "higher")
+    assert "The first is memory-bound there, the second compute-bound." in v["sentence"]
+
+
+def test_one_roof_and_many():
+    v = ridge_values("a100.fp16", at=300)
+    assert v["verdict"] == "alone"
+    assert "compute-bound, right of its ridge point, 175\u00a0FLOP/byte." in v["sentence"]
+    v = ridge_values("mi100.fp16", "mi210.fp16", "rtx4080.fp16", "v100-32.fp16", at=1000)
+    assert (v["highest"], v["verdict"], v["equal_count"]) == ("mi210.fp16", "equal", 1)
+    v = ridge_values("h100.fp16", "h200.fp16", "gh200.fp16", at=1000)
+    assert v["verdict"] == "equal"
+    assert "equal to it within the uncertainty are: H200 FP16 and GH200 FP16" in v["sentence"]
+
+
+def test_roofs_can_be_given_as_objects_and_aliases():
+    roofs = [rc.device("h100").roofline("fp32", path="vector"), "V100.fp16"]
+    assert kinds.complete("ridge", {"roofs": roofs})["roofs"] == "h100.fp32.vector~v100-32.fp16"
+    assert kinds.complete("ridge", {"roofs": roofs[0]})["roofs"] == "h100.fp32.vector"
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"roofs": "h100"}, "a roof is written device.precision or device.precision.vector"),
+        ({"roofs": "h100.fp16.tensor"}, "not 'h100.fp16.tensor'"),
+        ({"roofs": "mi210.fp8"}, "MI210 has no measured fp8_e4m3"),
+        ({"roofs": "h1000.fp16"}, "no device 'h1000'"),
+        ({"roofs": "h100.fp16~h100.half"}, "roofs are from 1 to 12 different rooflines, not 2"),
+        ({"roofs": []}, "not 0"),
+        ({"intensity": 0}, "intensity is a number from 0.1 to 10000 FLOP/byte"),
+        ({"roofs": rc.Roofline(1e12, 1e11, device="mine", precision="fp32")}, "no device 'mine'"),
+    ],
+)
+def test_wrong_states_are_refused_in_one_line(state, words, one_line):
+    with one_line(ValueError, LookupError) as caught:
+        explore.compute("ridge", state)
+    assert words in str(caught.value)
+
+
+def test_presets_are_states_of_their_own():
+    for preset in ridge.presets():
+        state = {key: preset[key] for key in ("roofs", "intensity")}
+        assert kinds.complete("ridge", state) == state
+
+
+def test_every_roof_can_be_chosen():
+    names = [ridge.name_of(r) for d in rc.devices() for r in d.ceilings()]
+    listed = [f"{d['key']}.{path}" for d in ridge.spec()["devices"] for path in d["roofs"]]
+    assert listed == names
+    assert len(names) == 59 + 24
+
+
+# ---- in the browser
+
+
+def states() -> list[dict]:
+    dice = random.Random(3)
+    names = [ridge.name_of(r) for d in rc.devices() for r in d.ceilings()]
+    out = [{"roofs": p["roofs"], "intensity": at} for p in ridge.presets() for at in (0.1, 1.0, 10.0, 50.0, 255.0, 1e4)]
+    for _ in range(320):
+        roofs = dice.sample(names, dice.randint(1, 12))
+        out.append({"roofs": roofs, "intensity": float(f"{10 ** dice.uniform(-1, 4):.3g}")})
+    for name in names:  # at the ridge point itself, against another card
+        at = explore.compute("ridge", {"roofs": name})["ridge_point"]
+        if 0.1 <= at <= 1e4:
+            out.append({"roofs": list(dict.fromkeys([name, "h100.fp16"])), "intensity": at})
+    return [kinds.complete("ridge", s) for s in out]
+
+
+@pytest.mark.browser
+def test_browser_and_python_agree(open_page):
+    page = open_page(("ridge", {}))
+    wanted = states()
+    assert len(wanted) >= 300
+    got = page.page.evaluate(
+        "({ spec, states }) => states.map((state) => window.roofcourse.compute('ridge', spec, state))",
+        {"spec": ridge.spec(), "states": wanted},
+    )
+    for state, browser in zip(wanted, got, strict=True):
+        python = explore.compute("ridge", state)
+        assert browser.keys() == python.keys(), state
+        for key, value in python.items():
+            if isinstance(value, float):
+                assert math.isclose(browser[key], value, rel_tol=1e-9, abs_tol=1e-9), (state, key, browser[key], value)
+            else:
+                assert browser[key] == value, (state, key)
+
+
+def shows(page, state: dict) -> dict:
+    v = explore.compute("ridge", state)
+    for name in ("attainable", "percent_above", "crossing", "intensity"):
+        assert page.shown(name) == (pytest.approx(v[name], rel=1e-9, abs=1e-9) if name in v else None), name
+    assert page.sentence() == v["sentence"]
+    return v
+
+
+@pytest.mark.browser
+def test_every_control_by_keyboard(open_page):
+    page = open_page(("ridge", {}))
+    shows(page, {})
+    slider = page.control("intensity")
+    slider.focus()
+    slider.press("End")
+    shows(page, {"intensity": 1e4})
+    slider.press("Home")
+    shows(page, {"intensity": 0.1})
+    slider.press("PageUp")
+    shows(page, {"intensity": 1.0})
+    slider.press("ArrowRight")
+    v = shows(page, {"intensity": 1.05})
+    assert slider.get_attribute("aria-valuetext") == "I = 1.05\u00a0FLOP/byte"
+    assert v["verdict"] == "higher"
+    for preset in ridge.presets():
+        page.control("preset").select_option(label=preset["label"])
+        shows(page, {"roofs": preset["roofs"], "intensity": preset["intensity"]})
+        names = preset["roofs"].split("~")
+        assert page.page.locator(".rc-roofs [data-roof]").count() == len(names)
+        for name in names:
+            assert page.control(name).is_checked()
+
+
+@pytest.mark.browser
+def test_check_boxes_choose_roofs(open_page):
+    page = open_page(("ridge", {}))
+    page.page.get_by_text("Choose rooflines (2 of 83 shown)").click()
+    box = page.page.get_by_role("checkbox", name="A100 TF32", exact=True)
+    box.focus()
+    box.press("Space")
+    shows(page, {"roofs": "h100.fp16~h200.fp16~a100.tf32"})
+    assert page.control("preset").input_value() == ""
+    page.page.get_by_role("checkbox", name="H100 FP16", exact=True).press("Space")
+    box.press("Space")
+    shows(page, {"roofs": "h200.fp16"})
+    last = page.page.get_by_role("checkbox", name="H200 FP16", exact=True)
+    last.press("Space")
+    assert last.is_checked()
+    assert page.page.get_by_text("One roof at least has to stay.").is_visible()
+    page.control("preset").select_option(label="eight cards in FP16")
+    for name in ("H100 BF16", "H200 BF16", "B300 BF16", "A100 BF16"):
+        page.page.get_by_role("checkbox", name=name, exact=True).check()
+    thirteenth = page.page.get_by_role("checkbox", name="MI210 BF16", exact=True)
+    thirteenth.press("Space")
+    assert not thirteenth.is_checked()
+    assert page.page.get_by_text("At most 12 roofs fit.").is_visible()
+
+
+@pytest.mark.browser
+def test_the_mouse_moves_the_intensity(open_page):
+    page = open_page(("ridge", {}))
+    box = page.page.locator("svg.rc-chart").bounding_box()
+    before = page.shown("intensity")
+    page.page.mouse.click(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
+    after = page.shown("intensity")
+    assert after > before
+    shows(page, {"intensity": after})
+
+
+@pytest.mark.browser
+def test_crossings_are_marked_and_the_table_agrees(open_page):
+    page = open_page(("ridge", {"intensity": 300.0}))
+    mark = page.page.locator(".rc-crossing")
+    assert mark.count() == 1
+    assert float(mark.get_attribute("data-rc-exact")) == pytest.approx(244.954, abs=1e-3)
+    page.page.get_by_text("The roofs as a table").click()
+    rows = page.page.locator(".rc-foot tbody tr").all_text_contents()
+    assert rows == ["H100 FP16788once3.08\u00a0TB/s255788compute", "H200 FP16756756 to 7854.30\u00a0TB/s176756compute"]
+
+
+@pytest.mark.browser
+def test_a_link_opens_its_state(open_page):
+    fragment = "#explorer=ridge&intensity=50&roofs=a100.fp32.vector~a100.tf32~a100.fp16"
+    page = open_page(("ridge", {}), fragment=fragment)
+    shows(page, {"roofs": "a100.fp32.vector~a100.tf32~a100.fp16", "intensity": 50})
+    assert page.page.get_by_role("link", name="link to this view").get_attribute("href") == fragment
+    page = open_page(("ridge", {}), fragment="#explorer=ridge&intensity=-5&roofs=mi210.fp8_e4m3~h100.fp16")
+    shows(page, {})
+    assert page.page.get_by_text("The link asked for intensity = -5").is_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_accessible_and_within_the_page(open_page, theme, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(("ridge", {"roofs": ridge.presets()[2]["roofs"]}), theme=theme, width=width)
+    page.page.get_by_text("Choose rooflines").click()
+    page.page.get_by_text("The roofs as a table").click()
+    found = Axe().run(page.page).response["violations"]
+    assert [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in found] == []
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('svg.rc-chart .rc-own text, svg.rc-chart .rc-grid text')]
+    .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
+  const found = [];
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
+    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
+  }));
+  const edge = document.documentElement.clientWidth;
+  for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
+  return found;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_roofs_do_not_collide(open_page, width):
+    page = open_page(("ridge", {}), width=width)
+    for preset in ridge.presets():
+        page.control("preset").select_option(label=preset["label"])
+        assert page.page.evaluate(OVERLAPS) == [], preset["label"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("preset", ridge.presets(), ids=lambda p: p["label"])
+def test_the_stand_in_is_small_and_needs_no_script(open_page, preset):
+    state = {key: preset[key] for key in ("roofs", "intensity")}
+    html = explore.static_html("ridge", state)
+    svg = html[html.index("<svg") : html.index("</svg>")]
+    assert len(svg.encode()) <= 12 * 1024
+    page = open_page(("ridge", state), javascript=False, width=390)
+    assert page.page.locator("svg[role=img]").is_visible()
+    assert page.sentence() == explore.compute("ridge", state)["sentence"]
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
