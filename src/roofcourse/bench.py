@@ -25,6 +25,8 @@ SOURCES = ("auto", "bundled", "live")
 MOVING = ("read_reduce", "copy", "add", "triad")
 #: The run that stands in for "this machine" where nothing is measured.
 RECORDED = "cpu_epyc_milan.json"
+#: Its memory levels, recorded apart.
+RECORDED_CACHES = "cpu_epyc_milan_caches.json"
 
 
 def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, run=None):
@@ -139,6 +141,7 @@ class Recorded(_Notice):
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.machine = run.machine
         self.device = Machine(run.key, run.machine["name"], run.measurements)
 
     def notice(self) -> str:
@@ -157,6 +160,11 @@ class Recorded(_Notice):
 
     def m_sweep(self, precision: str = "fp32") -> Measurements:
         return Measurements(sorted((x for x in self._gemm(precision) if x.n == x.k != x.m), key=lambda x: x.m))
+
+    def cache_sweep(self) -> Measurements:
+        """Read bandwidth of one core by working set, from the nearest cache to memory, as recorded."""
+        found = self.device.points.where(kernel="read_again")
+        return found or read_run(data_folder() / "runs" / RECORDED_CACHES).measurements
 
     def _gemm(self, precision: str) -> Measurements:
         found = self.device.points.where(kernel="gemm", precision=_precision(precision).name)
@@ -219,6 +227,12 @@ class Live(_Notice):
 
         for shape in shapes:
             yield matmul(self.where, precision, *shape, self._limit)
+
+    def cache_sweep(self) -> Measurements:
+        """Read bandwidth by working set, from the nearest cache to memory; on a CPU that of one core."""
+        from .measure.caches import sweep
+
+        return self._once(("caches",), lambda: sweep(self.where, self.machine["last_level_cache_bytes"]))
 
     def _once(self, key, points) -> Measurements:
         if key not in self._sweeps:
