@@ -265,9 +265,7 @@ def peak_against_bandwidth(roofs, *, title: str | None = None) -> Figure:
                 axes.plot([x], [y], zorder=4, **mark(swatch, layout, size=1.2))
             px, py = axes.transData.transform((x, y))
             text = f"{name}, {number(roof.ridge_point)}" if not layout.narrow else name
-            labels.append(
-                Label(text, px, py, *text_size(figure, text, layout.small, "bold"), radius=layout.marker * 0.7 + 1)
-            )
+            labels.append(Label(text, px, py, *text_size(text, layout.small, "bold"), radius=layout.marker * 0.7 + 1))
             colours.append(swatch.light_text)
         write_labels(axes, labels, colours, layout, [], segments, who)
         return figure

@@ -26,10 +26,9 @@ def frame(
 ):
     """A figure with its axes, title, axis names and key. left, right: pixels beside the axes; foot: below them, for the
     ticks and the axis name; lift: between the axes and the name of y. Returns (figure, axes)."""
-    probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
-    lines = wrap(probe, title, layout.width - 8, layout.text, "bold") if title else []
+    lines = wrap(title, layout.width - 8, layout.text, "bold") if title else []
     top = (34 + lift if y else 12) + len(lines) * (layout.text + 5)
-    bottom = foot + (key_height(probe, layout, [words for _, words in entries]) if entries else 0)
+    bottom = foot + (key_height(layout, [words for _, words in entries]) if entries else 0)
     figure, axes = new(layout, left=left, right=right, top=top, bottom=bottom)
     for index, line in enumerate(lines):
         figure.text(
@@ -49,14 +48,12 @@ def frame(
 
 def tick_room(layout: Layout, ticks: Sequence[str]) -> float:
     """Pixels left of the axes that these tick labels take."""
-    probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
-    return 12 + max((text_size(probe, text, layout.small)[0] for text in ticks), default=0)
+    return 12 + max((text_size(text, layout.small)[0] for text in ticks), default=0)
 
 
 def words_width(layout: Layout, texts: Sequence[str], weight: str = "normal") -> float:
     """Pixels that the longest of these texts takes in the small size."""
-    probe, _ = new(layout, left=1, right=1, top=1, bottom=1)
-    return max((text_size(probe, text, layout.small, weight)[0] for text in texts), default=0)
+    return max((text_size(text, layout.small, weight)[0] for text in texts), default=0)
 
 
 def axis_names(figure, axes, layout: Layout, x: str | None, y: str | None, lift: float) -> None:
@@ -80,12 +77,12 @@ def axis_names(figure, axes, layout: Layout, x: str | None, y: str | None, lift:
         )
 
 
-def wrap(figure, text: str, width: float, size: float, weight: str = "normal") -> list[str]:
+def wrap(text: str, width: float, size: float, weight: str = "normal") -> list[str]:
     """Break words into lines that fit the width (pixels)."""
     lines: list[str] = []
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_size(figure, longer, size, weight)[0] > width:
+        if lines and text_size(longer, size, weight)[0] > width:
             lines.append(word)
         elif lines:
             lines[-1] = longer
@@ -103,7 +100,7 @@ def key(figure, layout: Layout, entries: Sequence[tuple[dict, str]]) -> None:
     rows: list[list[tuple[dict, str, float]]] = [[]]
     x = 4.0
     for settings, words in entries:
-        width = text_size(figure, words, layout.small)[0]
+        width = text_size(words, layout.small)[0]
         if rows[-1] and x + handle + gap + width > layout.width - 4:
             rows.append([])
             x = 4.0
@@ -125,11 +122,11 @@ def key(figure, layout: Layout, entries: Sequence[tuple[dict, str]]) -> None:
             )
 
 
-def key_height(figure, layout: Layout, words: Sequence[str]) -> float:
+def key_height(layout: Layout, words: Sequence[str]) -> float:
     """The height in pixels that `key` takes for these words."""
     rows, x = 1, 4.0
     for text in words:
-        width = 22 + 6 + text_size(figure, text, layout.small)[0]
+        width = 22 + 6 + text_size(text, layout.small)[0]
         if x > 4 and x + width > layout.width - 4:
             rows, x = rows + 1, 4.0
         x += width + 18

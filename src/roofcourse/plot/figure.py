@@ -37,7 +37,8 @@ class Figure:
     def __init__(self, draw: Callable[[Layout], object], alt: str) -> None:
         require_matplotlib()
         self._draw = draw
-        self.alt = " ".join(alt.split())
+        # numbers without typographic spaces: a screen reader reads 3085 as one number, not as 3 and 85
+        self.alt = alt.replace("\u202f", "").replace("\u00a0", " ")
         self._raw = {layout.name: self._render(layout) for layout in LAYOUTS}
 
     @property

@@ -7,8 +7,10 @@ order and nothing is drawn at random.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,8 @@ class Box:
         return other.x0 <= self.x0 and self.x1 <= other.x1 and other.y0 <= self.y0 and self.y1 <= other.y1
 
     def crossed_by(self, a: tuple[float, float], b: tuple[float, float]) -> bool:
-        """Whether the straight line from a to b touches the inside of the box (Liang and Barsky's clipping)."""
-        enter, leave = 0.0, 1.0
-        for start, delta, low, high in (
-            (a[0], b[0] - a[0], self.x0, self.x1),
-            (a[1], b[1] - a[1], self.y0, self.y1),
-        ):
-            if delta == 0:
-                if not low < start < high:
-                    return False
-                continue
-            first, second = sorted(((low - start) / delta, (high - start) / delta))
-            enter, leave = max(enter, first), min(leave, second)
-        return enter < leave
+        """Whether the straight line from a to b touches the inside of the box."""
+        return bool(_crossed(np.array([[self.x0, self.y0, self.x1, self.y1]]), np.array([[*a, *b]]))[0, 0])
 
 
 @dataclass(frozen=True)
@@ -77,9 +68,11 @@ _DISTANCES = (3.0, 8.0, 14.0, 22.0, 32.0, 44.0, 58.0, 76.0, 98.0, 124.0)
 _LEADER_FROM = 12.0
 
 # Costs, in pixels of distance: what a reader would rather have the label move than see.
-_LINE_CROSSED = 40.0
+_LINE_CROSSED = 60.0
 _LEADER_CROSSES_LINE = 6.0
 _SECOND_CHOICE = 1.2
+_NOT_BESIDE = 10.0
+_OTHER_MOVES = 25.0
 
 
 def place(
@@ -90,105 +83,191 @@ def place(
     *,
     gap: float = 2.0,
 ) -> list[Place | None]:
-    """A place for each label, in the order given; None for a label that has no free place near its point.
+    """A place for each label, in the order given; None for a label for which the chart has no room.
 
     Never: a label over another label, over one of `marks`, over its own or another label's point, or outside `inside`;
-    a leader across a label or a mark. Avoided where there is a choice: a label across one of `lines`, a long way.
+    a leader across a label, a mark or another leader. Avoided where there is a choice: a label across one of `lines`,
+    a long way.
     """
-    points = [Box.around(label.x, label.y, label.radius) for label in labels]
-    blocked = [*marks, *points]
-    choices = [_choices(label, index, inside, blocked, len(marks), lines, gap) for index, label in enumerate(labels)]
-    chosen: dict[int, tuple[float, Place]] = {}
+    scene = _Scene(labels, inside, marks, lines, gap)
+    choices = [scene.choices(index, _beside(label)) for index, label in enumerate(labels)]
+    chosen: dict[int, int] = {}  # label -> number of its choice
     # Those with the fewest good places choose first.
-    order = sorted(range(len(labels)), key=lambda i: (sum(cost < 20 for cost, _ in choices[i]), i))
+    order = sorted(range(len(labels)), key=lambda i: (int((choices[i].cost < 20).sum()), i))
     for index in order:
-        best = _best(choices[index], [place for _, place in chosen.values()], gap)
+        best = _cheapest_free(index, choices, chosen, gap)
         if best is not None:
             chosen[index] = best
-    # Then each looks once more for a better place among the others, and those left out try again.
-    for _ in range(3):
-        moved = False
-        for index in order:
-            others = [place for other, (_, place) in chosen.items() if other != index]
-            best = _best(choices[index], others, gap)
-            if best is not None and (index not in chosen or best[0] < chosen[index][0] - 1e-9):
-                chosen[index] = best
-                moved = True
-        if not moved:
+    # Those left out take any place of the chart, at the end of a line to their point; who stands in the way moves.
+    waiting = [index for index in order if index not in chosen]
+    moves = dict.fromkeys(range(len(labels)), 0)
+    for _ in range(6 * len(labels)):
+        if not waiting:
             break
-    return [chosen[index][1] if index in chosen else None for index in range(len(labels))]
+        index = waiting.pop(0)
+        if moves[index] == 0:
+            everywhere = np.concatenate([_beside(labels[index]), _anywhere(labels[index], inside)])
+            choices[index] = scene.choices(index, everywhere)
+        moves[index] += 1
+        in_the_way = _in_the_way(choices[index], choices, chosen, gap)
+        if not len(choices[index].cost):
+            continue
+        price = np.array([_OTHER_MOVES * (1 + moves[other]) for other in chosen])
+        best = int(np.argmin(choices[index].cost + in_the_way @ price))
+        for other in [other for other, blocks in zip(chosen, in_the_way[best], strict=True) if blocks]:
+            del chosen[other]
+            waiting.append(other)
+        chosen[index] = best
+    # Then each looks once more for a better place among the others.
+    for _ in range(3):
+        before = dict(chosen)
+        for index in order:
+            now = chosen.pop(index, None)
+            best = _cheapest_free(index, choices, chosen, gap)
+            if best is None or (now is not None and now < best):
+                best = now
+            if best is not None:
+                chosen[index] = best
+        if chosen == before:
+            break
+    return [choices[index].place(chosen[index]) if index in chosen else None for index in range(len(labels))]
 
 
-def _candidates(label: Label) -> Iterator[tuple[float, Box]]:
+def _beside(label: Label) -> np.ndarray:
+    """Places around the point, near ones first: rows of (cost, x0, y0, x1, y1)."""
+    out = []
     for rank, (dx, dy) in enumerate(_DIRECTIONS):
         for distance in _DISTANCES:
             reach = label.radius + distance / (math.sqrt(2) if dx and dy else 1)
             x = label.x + dx * (reach + label.width / 2)
             y = label.y + dy * (reach + label.height / 2)
             # a label above or below may also be shifted along
-            shifts = (0.0,) if dx else (0.0, 0.3 * label.width, -0.3 * label.width)
-            for shift in shifts:
+            for shift in (0.0,) if dx else (0.0, 0.3 * label.width, -0.3 * label.width):
+                cost = distance + _SECOND_CHOICE * rank + 0.1 * abs(shift)
                 box = Box.around(x + shift, y, label.width / 2, label.height / 2)
-                yield distance + _SECOND_CHOICE * rank + abs(shift) * 0.1, box
+                out.append((cost, box.x0, box.y0, box.x1, box.y1))
+    return np.array(out)
 
 
-def _choices(label, index, inside, blocked, first_point, lines, gap) -> list[tuple[float, Place]]:
-    """All places that are free of marks, with what they cost, the cheapest first."""
-    found = []
-    for cost, box in _candidates(label):
-        if not box.inside(inside):
-            continue
-        roomy = box.grown(gap)
-        if any(roomy.overlaps(mark) for mark in blocked):
-            continue
-        cost += _LINE_CROSSED * sum(box.grown(gap).crossed_by(*line) for line in lines)
-        leader = _leader(label, box)
-        if leader is not None:
-            own = first_point + index
-            if any(mark.crossed_by(*leader) for i, mark in enumerate(blocked) if i != own):
-                continue
-            cost += _LEADER_CROSSES_LINE * sum(_cross(leader, line) for line in lines)
-        found.append((cost, Place(box, leader)))
-    found.sort(key=lambda choice: choice[0])
-    return found
+def _anywhere(label: Label, inside: Box) -> np.ndarray:
+    """Places all over the chart, a few pixels apart: rows of (cost, x0, y0, x1, y1)."""
+    xs = np.arange(inside.x0, inside.x1 - label.width, 10.0)
+    ys = np.arange(inside.y0, inside.y1 - label.height, 6.0)
+    x, y = (grid.ravel() for grid in np.meshgrid(xs, ys, indexing="ij"))
+    boxes = np.stack([x, y, x + label.width, y + label.height], axis=1)
+    dx = np.maximum(np.maximum(boxes[:, 0] - label.x, label.x - boxes[:, 2]), 0)
+    dy = np.maximum(np.maximum(boxes[:, 1] - label.y, label.y - boxes[:, 3]), 0)
+    return np.column_stack([np.hypot(dx, dy) + _NOT_BESIDE, boxes])
 
 
-def _best(choices, others: Sequence[Place], gap: float) -> tuple[float, Place] | None:
-    for cost, option in choices:
-        if all(_apart(option, other, gap) for other in others):
-            return cost, option
-    return None
+@dataclass(frozen=True)
+class _Choices:
+    """The places a label may take, the cheapest first. boxes: (n, 4); leaders: (n, 4), x0 y0 x1 y1; led: (n,) bool,
+    whether the label is so far off that it needs its leader."""
+
+    cost: np.ndarray
+    boxes: np.ndarray
+    leaders: np.ndarray
+    led: np.ndarray
+
+    def place(self, index: int) -> Place:
+        x0, y0, x1, y1 = (float(v) for v in self.leaders[index])
+        return Place(Box(*(float(v) for v in self.boxes[index])), ((x0, y0), (x1, y1)) if self.led[index] else None)
 
 
-def _apart(first: Place, second: Place, gap: float) -> bool:
-    if first.box.grown(gap).overlaps(second.box):
-        return False
-    if first.leader and second.box.grown(1).crossed_by(*first.leader):
-        return False
-    if second.leader and first.box.grown(1).crossed_by(*second.leader):
-        return False
-    return not (first.leader and second.leader and _cross(first.leader, second.leader))
+class _Scene:
+    """What stands still while labels are placed."""
+
+    def __init__(self, labels, inside: Box, marks, lines, gap: float) -> None:
+        self.labels, self.inside, self.gap = labels, inside, gap
+        points = [Box.around(label.x, label.y, label.radius) for label in labels]
+        self.blocked = np.array([(b.x0, b.y0, b.x1, b.y1) for b in (*marks, *points)]).reshape(-1, 4)
+        self.first_point = len(marks)
+        self.lines = np.array([(*a, *b) for a, b in lines]).reshape(-1, 4)
+
+    def choices(self, index: int, candidates: np.ndarray) -> _Choices:
+        """The candidates that are inside and free of marks, with what they cost, the cheapest first."""
+        cost, boxes = candidates[:, 0], candidates[:, 1:]
+        fits = (boxes[:, 0] >= self.inside.x0) & (boxes[:, 2] <= self.inside.x1)
+        fits &= (boxes[:, 1] >= self.inside.y0) & (boxes[:, 3] <= self.inside.y1)
+        fits &= ~_overlap(_grown(boxes, self.gap), self.blocked).any(axis=1)
+        cost, boxes = cost[fits], boxes[fits]
+        leaders, led = _leaders(self.labels[index], boxes)
+        others = np.delete(self.blocked, self.first_point + index, axis=0)
+        free = ~(led & _crossed(others, leaders).any(axis=0))
+        cost, boxes, leaders, led = cost[free], boxes[free], leaders[free], led[free]
+        cost = cost + _LINE_CROSSED * _crossed(_grown(boxes, self.gap), self.lines).sum(axis=1)
+        cost = cost + _LEADER_CROSSES_LINE * led * _cross(leaders, self.lines).sum(axis=1)
+        order = np.argsort(cost, kind="stable")
+        return _Choices(cost[order], boxes[order], leaders[order], led[order])
 
 
-def _leader(label: Label, box: Box) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """From the edge of the point's mark to the nearest place on the edge of the label's box."""
-    x = min(max(label.x, box.x0), box.x1)
-    y = min(max(label.y, box.y0), box.y1)
-    length = math.hypot(x - label.x, y - label.y)
-    if length - label.radius < _LEADER_FROM:
-        return None
-    share = (label.radius + 1) / length
-    return (label.x + share * (x - label.x), label.y + share * (y - label.y)), (x, y)
+def _leaders(label: Label, boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lines from the edge of the point's mark to the nearest place on each box, and whether each is needed."""
+    x = np.clip(label.x, boxes[:, 0], boxes[:, 2])
+    y = np.clip(label.y, boxes[:, 1], boxes[:, 3])
+    length = np.hypot(x - label.x, y - label.y)
+    share = (label.radius + 1) / np.maximum(length, 1e-9)
+    start = label.x + share * (x - label.x), label.y + share * (y - label.y)
+    return np.stack([*start, x, y], axis=1).reshape(-1, 4), length - label.radius >= _LEADER_FROM
 
 
-def _cross(first, second) -> bool:
-    """Whether two straight lines cross."""
+def _in_the_way(option: _Choices, choices: list[_Choices], chosen: dict[int, int], gap: float) -> np.ndarray:
+    """Which of the chosen places (columns) collide with which places of one label (rows)."""
+    if not chosen:
+        return np.zeros((len(option.cost), 0), dtype=bool)
+    pick = [(choices[other], number) for other, number in chosen.items()]
+    boxes = np.array([c.boxes[n] for c, n in pick])
+    leaders = np.array([c.leaders[n] for c, n in pick])
+    led = np.array([c.led[n] for c, n in pick])
+    clash = _overlap(_grown(option.boxes, gap), boxes)
+    clash |= option.led[:, None] & _crossed(_grown(boxes, 1), option.leaders).T
+    clash |= led[None, :] & _crossed(_grown(option.boxes, 1), leaders)
+    clash |= option.led[:, None] & led[None, :] & _cross(option.leaders, leaders)
+    return clash
 
-    def side(a, b, c):
-        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
-    return (
-        side(*first, second[0]) * side(*first, second[1]) < 0 and side(*second, first[0]) * side(*second, first[1]) < 0
+def _cheapest_free(index: int, choices: list[_Choices], chosen: dict[int, int], gap: float) -> int | None:
+    free = ~_in_the_way(choices[index], choices, chosen, gap).any(axis=1)
+    return int(np.argmax(free)) if free.any() else None
+
+
+def _grown(boxes: np.ndarray, by: float) -> np.ndarray:
+    return boxes + np.array([-by, -by, by, by])
+
+
+def _overlap(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(n, 4) boxes and (m, 4) others -> (n, m): whether they share an area."""
+    a, b = boxes[:, None, :], others[None, :, :]
+    return (a[..., 0] < b[..., 2]) & (b[..., 0] < a[..., 2]) & (a[..., 1] < b[..., 3]) & (b[..., 1] < a[..., 3])
+
+
+def _crossed(boxes: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """(n, 4) boxes and (m, 4) lines -> (n, m): whether a line touches the inside of a box (Liang, Barsky 1984)."""
+    enter = np.zeros((len(boxes), len(lines)))
+    leave = np.ones((len(boxes), len(lines)))
+    for axis in (0, 1):
+        low, high = boxes[:, None, axis], boxes[:, None, axis + 2]
+        start = lines[None, :, axis]
+        delta = lines[None, :, axis + 2] - start
+        still = delta == 0
+        slope = np.where(still, 1.0, delta)
+        first, second = (low - start) / slope, (high - start) / slope
+        outside = (start <= low) | (start >= high)
+        enter = np.maximum(enter, np.where(still, np.where(outside, 2.0, -1.0), np.minimum(first, second)))
+        leave = np.minimum(leave, np.where(still, 1.0, np.maximum(first, second)))
+    return enter < leave
+
+
+def _cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(n, 4) lines and (m, 4) lines -> (n, m): whether they cross."""
+    a, b = first[:, None, :], second[None, :, :]
+
+    def side(line, x, y):
+        return (line[..., 2] - line[..., 0]) * (y - line[..., 1]) - (line[..., 3] - line[..., 1]) * (x - line[..., 0])
+
+    return (side(a, b[..., 0], b[..., 1]) * side(a, b[..., 2], b[..., 3]) < 0) & (
+        side(b, a[..., 0], a[..., 1]) * side(b, a[..., 2], a[..., 3]) < 0
     )
 
 

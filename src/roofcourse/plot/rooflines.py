@@ -135,9 +135,9 @@ class _Data:
         which = listed(self.names) if len(self.names) <= 3 else f"{len(self.names)} rooflines"
         devices = {roof.device for roof in self.roofs}
         precisions = {roof.precision for roof in self.roofs}
-        if len(devices) == 1 and None not in devices:
+        if len(devices) == 1 and None not in devices and len({(roof.precision, roof.path) for roof in self.roofs}) > 1:
             return f"{reading.device_name(devices.pop())}: ceilings by precision and path"
-        if len(precisions) == 1 and None not in precisions:
+        if len(precisions) == 1 and None not in precisions and len(devices) > 1:
             return f"{reading.precision_name(precisions.pop())}: {which}"
         return which
 
@@ -238,7 +238,9 @@ def _auto_labels(found: list[reading.Point]) -> list[str | None]:
     groups: dict[tuple, list[int]] = {}
     for index, point in enumerate(found):
         groups.setdefault((point.device, point.precision), []).append(index)
-    each = 6 if len(groups) == 1 else 2
+    if len(groups) > 2:
+        return out  # the same values again and again: the chart's key and the roofs' names say enough
+    each = 6 if len(groups) == 1 else 3
     for members in groups.values():
         picks = (
             members
@@ -274,8 +276,8 @@ def _draw(data: _Data, layout: Layout, title: str):
         taken += _regions(axes, data, layout)
     for roof, faint, band in zip(data.roofs, data.faint, data.bands, strict=True):
         _roof(axes, data, roof, faint, band)
-    taken += _crossing_mark(figure, axes, data, layout)
-    taken += _roof_names(figure, axes, data, layout, values, at_right)
+    taken += _crossing_mark(axes, data, layout)
+    taken += _roof_names(axes, data, layout, values, at_right)
     for work in data.works.values():
         axes.plot(
             [work.intensity] * 2,
@@ -287,7 +289,7 @@ def _draw(data: _Data, layout: Layout, title: str):
     for point in data.points:
         settings = mark(data.marker(point), layout, stable=point.stable)
         axes.plot([point.intensity], [point.flop_per_s / data.unit], zorder=4, clip_on=False, **settings)
-    _point_names(figure, axes, data, layout, taken)
+    _point_names(axes, data, layout, taken)
     return figure
 
 
@@ -379,7 +381,7 @@ def _regions(axes, data: _Data, layout: Layout) -> list[Box]:
     return taken
 
 
-def _roof_names(figure, axes, data: _Data, layout: Layout, values: list[str], at_right: bool) -> list[Box]:
+def _roof_names(axes, data: _Data, layout: Layout, values: list[str], at_right: bool) -> list[Box]:
     """Name the roofs: in a column at the right end, or along them when there is one roof or one peak."""
     taken = []
     if at_right:
@@ -392,20 +394,20 @@ def _roof_names(figure, axes, data: _Data, layout: Layout, values: list[str], at
         if data.same_slope:
             words = f"B = {number(data.roofs[0].bandwidth / 1e9)} GB/s"
             lowest = min(data.roofs, key=lambda roof: roof.peak)
-            taken += _along_slope(figure, axes, data, lowest, words, layout, palette.role("muted").light)
-        return taken + _ridge_values(figure, axes, data, layout)
+            taken += _along_slope(axes, data, lowest, words, layout, palette.role("muted").light)
+        return taken + _ridge_values(axes, data, layout)
     roof = data.roofs[0]
     area = axes.get_window_extent()
     ink = data.swatch(roof).light_text if len(data.roofs) == 1 else palette.role("ink").light
     inner = min(max(roof.ridge_point, data.xlim[0]), data.xlim[1])
     ridge_x, roof_y = axes.transData.transform((inner, roof.peak / data.unit))
     peak = f"F = {number(roof.peak / data.unit)} {data.unit_name}"
-    width, height = text_size(figure, peak, layout.small, "bold")
+    width, height = text_size(peak, layout.small, "bold")
     above = roof_y + 8
     if len(data.roofs) == 1 and data.xlim[0] < roof.ridge_point < data.xlim[1]:
         ridge = f"ridge point {number(roof.ridge_point)} FLOP/byte"
         # left of the ridge, above the slope, nothing is drawn
-        if text_size(figure, ridge, layout.small)[0] <= ridge_x - 6 - area.x0:
+        if text_size(ridge, layout.small)[0] <= ridge_x - 6 - area.x0:
             taken.append(write(axes, ridge, ridge_x - 6, above, layout, ink, ha="right", va="bottom"))
         else:
             taken.append(write(axes, ridge, area.x0 + 4, above + height + 5, layout, ink, va="bottom"))
@@ -417,11 +419,11 @@ def _roof_names(figure, axes, data: _Data, layout: Layout, values: list[str], at
         words, colour = (
             (f"B = {value}", ink) if len(data.roofs) == 1 else (f"{name}: {value}", data.swatch(each).light_text)
         )
-        taken += _along_slope(figure, axes, data, each, words, layout, colour)
+        taken += _along_slope(axes, data, each, words, layout, colour)
     return [box.grown(5) for box in taken]
 
 
-def _along_slope(figure, axes, data, roof, words, layout, colour) -> list[Box]:
+def _along_slope(axes, data, roof, words, layout, colour) -> list[Box]:
     low, high = data.xlim
     ends = [
         (low, float(roof.attainable(low))),
@@ -431,7 +433,7 @@ def _along_slope(figure, axes, data, roof, words, layout, colour) -> list[Box]:
     if x1 - x0 < 40:
         return []
     angle = np.degrees(np.arctan2(y1 - y0, x1 - x0))
-    width, height = text_size(figure, words, layout.small, "bold")
+    width, height = text_size(words, layout.small, "bold")
     length = np.hypot(x1 - x0, y1 - y0)
     start = min(0.12 * length, max(0.0, length - width - 8)) + 4
     c, s = (x1 - x0) / length, (y1 - y0) / length
@@ -457,7 +459,7 @@ def _along_slope(figure, axes, data, roof, words, layout, colour) -> list[Box]:
     return out
 
 
-def _ridge_values(figure, axes, data: _Data, layout: Layout) -> list[Box]:
+def _ridge_values(axes, data: _Data, layout: Layout) -> list[Box]:
     """The ridge points of a few roofs, written at their ridges; more than five would only be noise."""
     shown = [
         roof
@@ -470,12 +472,12 @@ def _ridge_values(figure, axes, data: _Data, layout: Layout) -> list[Box]:
     for roof in shown:
         x, y = axes.transData.transform((roof.ridge_point, roof.peak / data.unit))
         text = f"ridge {number(roof.ridge_point)}"
-        labels.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=6))
+        labels.append(Label(text, x, y, *text_size(text, layout.small), radius=6))
         colours.append(data.swatch(roof).light_text)
     return write_labels(axes, labels, colours, layout, [], _segments(axes, data), _WHO)
 
 
-def _crossing_mark(figure, axes, data: _Data, layout: Layout) -> list[Box]:
+def _crossing_mark(axes, data: _Data, layout: Layout) -> list[Box]:
     if data.crossing is None:
         return []
     accent = palette.role("accent")
@@ -492,7 +494,7 @@ def _crossing_mark(figure, axes, data: _Data, layout: Layout) -> list[Box]:
     axes.plot([data.crossing] * 2, [floor, height], color=accent.light, linewidth=1.2, dashes=(2, 3), zorder=2)
     area = axes.get_window_extent()
     x, y = axes.transData.transform((data.crossing, floor))
-    lines = wrap(figure, words, min(0.45 * area.width, x - area.x0 - 10), layout.small)
+    lines = wrap(words, min(0.45 * area.width, x - area.x0 - 10), layout.small)
     return [
         write(
             axes,
@@ -516,22 +518,24 @@ def _segments(axes, data: _Data) -> list:
     return out
 
 
-def _point_names(figure, axes, data: _Data, layout: Layout, taken: list[Box]) -> None:
-    marks, labels, colours = list(taken), [], []
+def _point_names(axes, data: _Data, layout: Layout, taken: list[Box]) -> None:
+    marks, labels, colours, segments = list(taken), [], [], _segments(axes, data)
     for point, text in zip(data.points, data.point_labels, strict=True):
         x, y = axes.transData.transform((point.intensity, point.flop_per_s / data.unit))
         if text is None:
             marks.append(Box.around(x, y, layout.marker / 2 + 1))
             continue
-        labels.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=layout.marker / 2 + 1))
+        labels.append(Label(text, x, y, *text_size(text, layout.small), radius=layout.marker / 2 + 1))
         colours.append(palette.role("ink").light)
     for name, work in data.works.items():
         if not name:
             continue
         x, y = axes.transData.transform((float(work.intensity), _highest(data, work)))
-        labels.append(Label(name, x, y, *text_size(figure, name, layout.small), radius=2))
+        labels.append(Label(name, x, y, *text_size(name, layout.small), radius=2))
+        foot = axes.transData.transform((float(work.intensity), data.ylim[0] / data.unit))[1]
+        segments.append(((x, foot), (x, y)))
         colours.append(palette.role("ink").light)
-    write_labels(axes, labels, colours, layout, marks, _segments(axes, data), _WHO)
+    write_labels(axes, labels, colours, layout, marks, segments, _WHO)
 
 
 def _key_entries(data: _Data, layout: Layout) -> list[Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -166,14 +166,26 @@ def new(layout: Layout, *, left: float, right: float, top: float, bottom: float)
     return figure, axes
 
 
-def text_size(figure, text: str, size: float, weight: str = "normal") -> tuple[float, float]:
-    """Width and height in pixels that the words take."""
+@lru_cache(maxsize=4096)
+def text_size(text: str, size: float, weight: str = "normal") -> tuple[float, float]:
+    """Width and height in pixels that the words take in the font of the measurements (see `_settings`)."""
     from matplotlib.text import Text
 
-    probe = Text(0, 0, text, fontsize=size, fontweight=weight)
-    probe.set_figure(figure)
-    box = probe.get_window_extent(figure.canvas.get_renderer())
+    probe = Text(0, 0, text, fontsize=size, fontweight=weight, fontfamily="DejaVu Sans")
+    probe.set_figure(_probe())
+    box = probe.get_window_extent(_probe().canvas.get_renderer())
     return box.width, box.height
+
+
+@cache
+def _probe():
+    """An empty figure to measure words in."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1, 1), dpi=72)
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def log_axis(axis, low: float, high: float, *, base: int = 10, room: float = 1e9, least: float = 30.0) -> None:

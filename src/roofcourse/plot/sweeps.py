@@ -182,6 +182,8 @@ def working_set(
             )
     series = {name: sorted(points, key=_set) for name, points in series.items()}
     limits_of = reading.roofs(bandwidth, who) if bandwidth is not None else []
+    if not isinstance(levels or {}, Mapping):
+        raise ValueError(f"{who}: levels is {{name: bytes}} such as {{'L2': device.l2_bytes}}, not {levels!r}")
     levels = dict(levels or {})
     everything = [p for points in series.values() for p in points]
     sets = [_set(p) for p in everything] + list(levels.values())
@@ -343,7 +345,7 @@ def intensity(
                 axes.plot([departs], [at], marker="|", markersize=12, color=swatch.light, mew=2.2, zorder=4)
                 x, y = axes.transData.transform((departs, at))
                 text = f"10 % below the line at M = {number(departs)}"
-                words.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=6))
+                words.append(Label(text, x, y, *text_size(text, layout.small), radius=6))
                 colours.append(swatch.light_text)
         for roof, where in meets:
             swatch = palette.device(roof.device)
@@ -355,7 +357,7 @@ def intensity(
                 x, _ = axes.transData.transform((where, roof.ridge_point))
                 axes.plot([where], [roof.ridge_point], marker="|", markersize=12, color=swatch.light, mew=2.2, zorder=4)
                 text = f"M = {number(where)}"
-                words.append(Label(text, x, y, *text_size(figure, text, layout.small), radius=6))
+                words.append(Label(text, x, y, *text_size(text, layout.small), radius=6))
                 colours.append(swatch.light_text)
         name_column(axes, layout, rows)
         write_labels(axes, words, colours, layout, [], segments, who)
