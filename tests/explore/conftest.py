@@ -107,14 +107,14 @@ def open_page(chromium, tmp_path: Path) -> Iterator[Callable[..., Explorers]]:
     """
     opened: list[tuple] = []
 
-    def open_(*items, width=1280, theme="light", fragment="", javascript=True, touch=False) -> Explorers:
+    def open_(*items, width=1280, theme="light", fragment="", javascript=True, fold=False) -> Explorers:
         body = "\n<p>Some text.</p>\n".join(explore.static_html(kind, state) for kind, state in items)
+        if fold:
+            body = f'<details class="fold"><summary>unfold</summary>{body}</details>'
         path = tmp_path / f"page{len(opened)}.html"
         html = PAGE.format(theme=theme, css=explore.css(), body=body, script=explore.bundle())
         path.write_text(html, encoding="utf-8")
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, java_script_enabled=javascript, has_touch=touch
-        )
+        context = chromium.new_context(viewport={"width": width, "height": 900}, java_script_enabled=javascript)
         explorers = Explorers(context.new_page())
         opened.append((context, explorers))
         explorers.page.goto(path.as_uri() + fragment)

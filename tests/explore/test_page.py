@@ -416,6 +416,16 @@ def test_the_chart_follows_the_width(open_page):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.parametrize("kind", explore.kind_names())
+def test_an_explorer_in_a_folded_part_draws_when_it_is_unfolded(open_page, kind):
+    page = open_page((kind, {}), fold=True)
+    assert page.sentence() == explore.compute(kind, {})["sentence"]
+    page.page.locator("details.fold > summary").click()
+    page.page.wait_for_function("document.querySelector('svg.rc-chart').getAttribute('width') > 700")
+    width = page.page.locator(".rc-stage").evaluate("n => n.clientWidth")
+    assert float(page.page.locator("svg.rc-chart").get_attribute("width")) == width
+
+
 OVERLAPS = """
 const overlaps = () => {
   const boxes = [...document.querySelectorAll('svg.rc-chart text')]

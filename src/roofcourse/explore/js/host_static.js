@@ -43,7 +43,7 @@ function start() {
       clearTimeout(timer);
       timer = setTimeout(() => history.replaceState(history.state, "", writeFragment(name, stateOf())), PAUSE);
     });
-    render({ model, el, host: { linkTo: (now) => writeFragment(name, now) } });
+    render({ model, el, page: { linkTo: (now) => writeFragment(name, now) } });
     explorers.push({ name, kind, spec, state: stateOf });
     mounted.set(name, { kind, spec, model, el });
   }

@@ -125,6 +125,9 @@ export function fontOf(root) {
   return getComputedStyle(root).fontFamily;
 }
 
+/** The width to draw for while the stage has none: JupyterLab attaches it later, a folded part of a page has no width. */
+const UNSEEN = 640.5; // not a whole number, so that the first real width always differs
+
 /** Call `onWidth(width)` now and whenever the stage gets another width. Returns a function that stops it. */
 export function watchWidth(stage, onWidth) {
   const measure = () => {
@@ -133,6 +136,6 @@ export function watchWidth(stage, onWidth) {
   };
   const observer = new ResizeObserver(measure);
   observer.observe(stage);
-  measure();
+  onWidth(Math.floor(stage.clientWidth) || UNSEEN);
   return () => observer.disconnect();
 }

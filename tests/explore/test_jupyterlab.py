@@ -1,0 +1,209 @@
+"""The explorer as a live widget: what Python refuses, and one round trip in a real JupyterLab."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import roofcourse as rc
+
+pytest.importorskip("anywidget")
+
+START_SECONDS = 120  # a cold JupyterLab on a busy machine
+STEP_MS = 60_000
+
+SOURCE = Path(rc.__file__).resolve().parents[1]
+
+
+def test_traits_are_checked_and_normalised(one_line):
+    w = rc.explore.m_sweep(device="NVIDIA H200", precision="half", m=64)
+    assert (w.device, w.precision, w.m) == ("h200", "fp16", 64)
+    assert w.state == {"m": 64, "precision": "fp16", "device": "h200"}
+    assert w.values == rc.explore.compute("m_sweep", w.state)
+    with one_line(LookupError) as caught:
+        w.device = "h20"
+    assert "h200" in str(caught.value)
+    with one_line(ValueError):
+        w.m = 0
+    with one_line(ValueError):
+        w.precision = "fp12"
+    assert w.state == {"m": 64, "precision": "fp16", "device": "h200"}  # unchanged by what was refused
+    w.precision = "fp8"
+    assert w.precision == "fp8_e4m3"
+
+
+def test_wrong_arguments_are_refused_at_once(one_line):
+    with one_line(LookupError):
+        rc.explore.m_sweep(device="h20")
+    with one_line(ValueError):
+        rc.explore.m_sweep(m=9000)
+    with one_line(ValueError):
+        rc.explore.bounds(flop=-1)
+
+
+def test_a_cell_output_carries_the_static_form():
+    w = rc.explore.m_sweep(m=64)
+    data, _ = w._repr_mimebundle_()
+    assert data["text/html"] == rc.explore.static_html("m_sweep", {"m": 64})
+    assert "application/vnd.jupyter.widget-view+json" in data
+    w.m = 128
+    assert w._repr_mimebundle_()[0]["text/html"] == rc.explore.static_html("m_sweep", {"m": 128})
+    b = rc.explore.bounds(flop=1e9, bytes=1e6)
+    assert b._repr_mimebundle_()[0]["text/html"] == rc.explore.static_html("bounds", {"flop": 1e9, "bytes": 1e6})
+
+
+# ---- JupyterLab
+
+
+def notebook(*cells: str) -> str:
+    return json.dumps(
+        {
+            "cells": [
+                {
+                    "cell_type": "code",
+                    "id": f"c{i}",
+                    "metadata": {},
+                    "execution_count": None,
+                    "outputs": [],
+                    "source": s,
+                }
+                for i, s in enumerate(cells)
+            ],
+            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    )
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """A JupyterLab of its own on 127.0.0.1, a temporary folder and a free port; yields its address."""
+    for name in ("work", "home", "runtime", "config", "data"):
+        (tmp_path / name).mkdir()
+    cells = (
+        "import roofcourse as rc\nw = rc.explore.m_sweep(device='h100', precision='fp16', m=16)\nw",
+        "print('state:', w.m, w.precision, w.device)",
+        "w.m, w.precision, w.device = 64, 'bf16', 'h200'",
+    )
+    (tmp_path / "work" / "explorer.ipynb").write_text(notebook(*cells), encoding="utf-8")
+    env = {
+        **os.environ,
+        "HOME": str(tmp_path / "home"),
+        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+        "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "config" / "lab"),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")])),
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+    }
+    log = (tmp_path / "lab.log").open("w", encoding="utf-8")
+    command = [
+        *[sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"],
+        *[
+            "--IdentityProvider.token=",
+            "--ServerApp.password=",
+        ],
+        f"--ServerApp.root_dir={tmp_path / 'work'}",
+    ]
+    server = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT, cwd=tmp_path / "work")
+    try:
+        yield wait_for_server(server, tmp_path)
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        log.close()
+
+
+def wait_for_server(server: subprocess.Popen, folder: Path) -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            break
+        for info in (folder / "runtime").glob("jpserver-*.json"):
+            with contextlib.suppress(OSError, json.JSONDecodeError):  # not yet written, or not yet listening
+                url = json.loads(info.read_text(encoding="utf-8"))["url"]
+                with urllib.request.urlopen(f"{url}api/status", timeout=5) as answer:
+                    if answer.status == 200:
+                        return url
+        time.sleep(0.2)
+    log = (folder / "lab.log").read_text(encoding="utf-8")
+    pytest.fail(f"JupyterLab did not start within {START_SECONDS} s:\n{log[-3000:]}", pytrace=False)
+
+
+@pytest.mark.browser
+def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(STEP_MS)
+    outside: list[str] = []
+    errors: list[str] = []
+    page.on("pageerror", lambda e: errors.append(str(e)))
+    here = (lab, lab.replace("http", "ws", 1), "data:", "blob:")
+    page.on("request", lambda r: None if r.url.startswith(here) else outside.append(r.url))
+    try:
+        page.goto(f"{lab}lab/tree/explorer.ipynb?reset")
+        cells = page.locator(".jp-Notebook .jp-CodeCell")
+        cells.nth(2).wait_for()
+        page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(state="attached")
+
+        def run(nth: int) -> None:
+            cells.nth(nth).locator(".jp-InputArea-editor").click()
+            page.keyboard.press("Control+Enter")
+
+        run(0)
+        explorer = page.locator(".rc-explorer.rc-live")
+        explorer.wait_for()
+        slider = explorer.locator('[data-rc-control="m"]')
+        assert slider.get_attribute("aria-valuetext") == "M = 16 rows"
+        assert explorer.get_by_text("link to this view").count() == 0  # an address has no state there
+
+        assert errors == []
+
+        # Browser to Python. Command mode must not take the arrow keys: the slider keeps the focus and moves.
+        slider.focus()
+        slider.press("ArrowRight")
+        slider.press("ArrowDown")
+        slider.press("ArrowUp")
+        assert slider.get_attribute("aria-valuetext") == "M = 32 rows"
+        assert page.evaluate("document.activeElement.dataset.rcControl") == "m"
+        explorer.locator('[data-rc-control="device"]').select_option("a100")
+        run(1)
+        cells.nth(1).get_by_text("state: 32 fp16 a100").wait_for()
+        sentence = explorer.locator("[data-rc-sentence]")
+        assert sentence.text_content() == rc.explore.compute("m_sweep", {"m": 32, "device": "a100"})["sentence"]
+
+        # Python to browser.
+        run(2)
+        page.wait_for_function("document.querySelector('[data-rc-control=device]').value === 'h200'")
+        assert slider.get_attribute("aria-valuetext") == "M = 64 rows"
+        state = {"m": 64, "precision": "bf16", "device": "h200"}
+        assert sentence.text_content() == rc.explore.compute("m_sweep", state)["sentence"]
+
+        # The dark theme of JupyterLab is the explorer's too.
+        light = explorer.locator(".rc-grid text").first.evaluate("n => getComputedStyle(n).fill")
+        page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+        dark = explorer.locator(".rc-grid text").first.evaluate("n => getComputedStyle(n).fill")
+        assert re.match(r"rgb\(", dark)
+        assert dark != light
+        assert errors == []
+        assert outside == []
+    finally:
+        if os.environ.get("ROOFCOURSE_SHOTS"):
+            page.screenshot(path=str(Path(os.environ["ROOFCOURSE_SHOTS"]) / "jupyterlab.png"))
+        context.close()
