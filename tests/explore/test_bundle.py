@@ -61,6 +61,11 @@ def test_join_orders_by_need_and_strips_module_syntax():
     assert "import" not in join(sources, ["a.js"])
 
 
+def test_join_leaves_out_comments_and_nothing_else():
+    source = "// why\n\n/** doc\n * of f\n */\nexport function f() {\n  // inside\n  return 'a // b'; // kept\n}\n"
+    assert join({"a.js": source}, ["a.js"]) == "// ---- a.js\nfunction f() {\n  return 'a // b'; // kept\n}\n"
+
+
 @pytest.mark.parametrize(
     ("sources", "words"),
     [

@@ -174,6 +174,9 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
         assert explorer.get_by_text("link to this view").count() == 0  # an address has no state there
 
         assert errors == []
+        if os.environ.get("ROOFCOURSE_SHOTS"):  # for a person to look at
+            explorer.scroll_into_view_if_needed()
+            page.screenshot(path=str(Path(os.environ["ROOFCOURSE_SHOTS"]) / "jupyterlab.png"))
 
         # Browser to Python. Command mode must not take the arrow keys: the slider keeps the focus and moves.
         slider.focus()
@@ -195,6 +198,12 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
         state = {"m": 64, "precision": "bf16", "device": "h200"}
         assert sentence.text_content() == rc.explore.compute("m_sweep", state)["sentence"]
 
+        # Its own rules for lists and tables do not tear the readout apart: each number stands below its name.
+        for tile in explorer.locator(".rc-tile").all():
+            name, number = tile.locator("dt").bounding_box(), tile.locator("dd").bounding_box()
+            assert number["y"] >= name["y"] + name["height"] - 1
+            assert abs(number["x"] - name["x"]) < 1
+
         # The dark theme of JupyterLab is the explorer's too.
         light = explorer.locator(".rc-grid text").first.evaluate("n => getComputedStyle(n).fill")
         page.evaluate("document.body.dataset.jpThemeLight = 'false'")
@@ -204,6 +213,4 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
         assert errors == []
         assert outside == []
     finally:
-        if os.environ.get("ROOFCOURSE_SHOTS"):
-            page.screenshot(path=str(Path(os.environ["ROOFCOURSE_SHOTS"]) / "jupyterlab.png"))
         context.close()

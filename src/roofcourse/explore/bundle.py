@@ -1,7 +1,8 @@
 """Joins the modules of ``js/`` into one script: no bundler, no minifier, so that what a browser runs can be read.
 
-Each file is an ordinary ES module. Joining removes the ``import`` lines and the word ``export``, in the order in which
-the modules need each other. A name that two modules declare, or an import that leads nowhere, is an error.
+Each file is an ordinary ES module. Joining removes the ``import`` lines, the word ``export`` and the comments on lines of
+their own (a reader of the code finds them in ``js/``), in the order in which the modules need each other. A name that two
+modules declare, or an import that leads nowhere, is an error.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ KINDS = "kinds/"
 
 _IMPORT = re.compile(r'^import (?:\{(?P<names>[^}]*)\} from )?"(?P<path>[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:function|const|let|class)\b)", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 _TOP_LEVEL = re.compile(r"^(?:export )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
 
@@ -60,7 +62,7 @@ def join(sources: dict[str, str], entries: list[str]) -> str:
         visit(entry, "bundle", ())
     parts = []
     for name in order:
-        body = _EXPORT.sub("", _IMPORT.sub("", sources[name]))
+        body = _COMMENT.sub("", _EXPORT.sub("", _IMPORT.sub("", sources[name])))
         left = re.search(r"^(import|export)\b.*", body, re.MULTILINE)
         if left:
             raise BundleError(
