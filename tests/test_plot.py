@@ -49,6 +49,7 @@ def every_kind():
     yield rc.plot.traffic({"M = 16": parts})
     yield rc.plot.intensity(8192, 8192, "fp16", roofs=ROOF)
     yield rc.plot.working_set(H100.working_set_sweep("copy"), ROOF, levels={"L2": H100.l2_bytes})
+    yield rc.plot.fma_times(H100.fma_sweep("fp32"), H100.roofline("fp32", "vector"), lines=("max", "sum"))
     yield rc.plot.bars({"study": 802e12, "second": (825e12, 756e12, 850e12)}, "TFLOP/s", scale=1e12)
 
 
@@ -142,6 +143,21 @@ def test_intensity_marks_where_the_ridge_is_reached():
     assert "M = 272" in words_of(figure)
     # I = M/(1 + 2M/8192) = 0.9 M at M = 8192/18
     assert "at M = 455" in figure.alt
+
+
+def test_fma_times_draws_the_longer_time_and_the_sum():
+    roof, sweep = H100.roofline("fp32", "vector"), H100.fma_sweep("fp32")
+    figure = rc.plot.fma_times(sweep, roof, lines=("max", "sum"))
+    assert {"max(W/F, Q/B)", "W/F + Q/B"} <= set(words_of(figure))
+    longer, both = (line for line in lines_of(figure) if len(line) > 2)
+    for (r, time), (_, total) in list(zip(longer, both, strict=True))[::9]:
+        work = rc.fma_sweep(2**26, r, "fp32")
+        assert time == pytest.approx(1e6 * roof.time(work))
+        assert total == pytest.approx(1e6 * (work.flop / roof.peak + work.bytes / roof.bandwidth))
+    # F/B = 19.9 FLOP/byte, 2R FLOP on 8 bytes: R = 79.7 at the corner
+    assert "equal at 79.7 multiply-adds" in figure.alt
+    alone = rc.plot.fma_times(sweep, roof, lines=())
+    assert all(len(line) == 1 for line in lines_of(alone))
 
 
 def test_ridge_points_are_ranked():
@@ -382,6 +398,8 @@ def test_text_size_is_measured_in_pixels():
         (lambda: rc.plot.working_set(rc.device("h100").m_sweep("fp16"), levels=3), "levels is"),
         (lambda: rc.plot.intensity(precision="fp17"), "fp17"),
         (lambda: rc.plot.intensity(m=(0, 5)), "m is"),
+        (lambda: rc.plot.fma_times(H100.m_sweep("fp16"), ROOF), "needs the FMA kernel's measurements"),
+        (lambda: rc.plot.fma_times(H100.fma_sweep("fp32"), ROOF, lines=("mean",)), "lines are any of"),
         (lambda: rc.plot.traffic({}), "needs"),
         (lambda: rc.plot.traffic({"a": {"X": -1}}), "bytes are finite"),
         (lambda: rc.plot.bars({}, "s"), "at least one bar"),

@@ -6,12 +6,13 @@ from .bars import bars, bounds, peak_against_bandwidth, ridge_points, traffic
 from .figure import Figure
 from .rooflines import roofline
 from .style import style
-from .sweeps import intensity, m_sweep, working_set
+from .sweeps import fma_times, intensity, m_sweep, working_set
 
 __all__ = [
     "Figure",
     "bars",
     "bounds",
+    "fma_times",
     "intensity",
     "m_sweep",
     "peak_against_bandwidth",

@@ -135,7 +135,7 @@ class _Data:
         which = listed(self.names) if len(self.names) <= 3 else f"{len(self.names)} rooflines"
         devices = {roof.device for roof in self.roofs}
         precisions = {roof.precision for roof in self.roofs}
-        if len(devices) == 1 and None not in devices and len({(roof.precision, roof.path) for roof in self.roofs}) > 1:
+        if len(devices) == 1 and None not in devices and self.same_slope:
             return f"{reading.device_name(devices.pop())}: ceilings by precision and path"
         if len(precisions) == 1 and None not in precisions and len(devices) > 1:
             return f"{reading.precision_name(precisions.pop())}: {which}"

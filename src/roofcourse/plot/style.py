@@ -204,6 +204,9 @@ def log_axis(axis, low: float, high: float, *, base: int = 10, room: float = 1e9
     while len(exponents) / step * least > room:
         step += 1
     ticks = [float(base) ** e for e in exponents if e % step == 0]
+    if base == 10 and step == 1 and len(exponents) < 3 and room / max(np.log10(high / low), 1e-9) > 3 * least:
+        first = int(np.floor(np.log10(low)))
+        ticks = [c * 10.0**e for e in range(first, first + 6) for c in (1, 2, 5) if low <= c * 10.0**e <= high]
     axis.set_major_locator(FixedLocator(ticks))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.set_minor_formatter(NullFormatter())

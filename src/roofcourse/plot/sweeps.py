@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .. import palette
 from ..roofline import Roofline
-from ..work import gemm
+from ..work import fma_sweep, gemm
 from . import reading
 from .drawing import column_width, frame, name_column, tick_room, write, write_labels
 from .figure import Figure
-from .labels import Label
+from .labels import Box, Label
 from .style import Layout, log_axis, mark, number, text_size
 
 #: What `show` can be: (column of a point, unit, its size, name of the axis).
@@ -152,6 +153,111 @@ def m_sweep(
             f"Model of {name}: F {reading.three(roof.peak / 1e12)} TFLOP/s, "
             f"B {reading.three(roof.bandwidth / 1e9)} GB/s."
         )
+    return Figure(draw, " ".join(parts))
+
+
+#: The lines that `fma_times` can draw: name -> (words, colour).
+_TIMES = {
+    "max": ("max(W/F, Q/B)", "ink"),
+    "sum": ("W/F + Q/B", "accent"),
+    "compute": ("W/F", "compute"),
+    "memory": ("Q/B", "memory"),
+}
+
+
+def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: str | None = None) -> Figure:
+    """Time of one kernel against the multiply-adds R that it does on each element, beside what the model gives.
+
+    sweep: measurements of the FMA kernel, such as rc.device("h100").fma_sweep("fp32"); roof: the Roofline of its path.
+    lines: any of "max" (the longer of W/F and Q/B), "sum" (both, one after the other), "compute", "memory"; () draws
+    the measured times alone.
+
+    Raises ValueError in one line for another kernel, several sizes or precisions at once, or an unknown line.
+    """
+    who = "rc.plot.fma_times"
+    points = sorted(reading.points(sweep, who), key=lambda p: getattr(p.record, "fma_per_element", None) or 0)
+    if not points or any(getattr(p.record, "fma_per_element", None) is None for p in points):
+        raise ValueError(f"{who} needs the FMA kernel's measurements, such as rc.device('h100').fma_sweep('fp32')")
+    if not isinstance(roof, Roofline):
+        raise ValueError(f"{who} needs one Roofline such as rc.device('h100').roofline('fp32', 'vector'), not {roof!r}")
+    kinds = {(p.record.elements, p.precision) for p in points}
+    if len(kinds) > 1:
+        raise ValueError(f"{who} draws one array size and one precision, not {len(kinds)} of them")
+    lines = [lines] if isinstance(lines, str) else list(lines)
+    unknown = [name for name in lines if name not in _TIMES]
+    if unknown:
+        raise ValueError(f"{who}: lines are any of {', '.join(_TIMES)}, not {unknown[0]!r}")
+    elements, precision = kinds.pop()
+    rs, times = [p.record.fma_per_element for p in points], [p.seconds * 1e6 for p in points]
+    ridge = roof.ridge_point * float(fma_sweep(elements, 1, precision).bytes / fma_sweep(elements, 1, precision).flop)
+    grid = np.unique([*np.geomspace(min(rs), max(rs), 40), *([ridge] if min(rs) < ridge < max(rs) else [])])
+
+    def model(name: str, r):
+        work = fma_sweep(elements, r, precision)
+        compute, memory = roof.compute_time(work) * 1e6, roof.memory_time(work) * 1e6
+        return {"max": np.maximum(compute, memory), "sum": compute + memory, "compute": compute, "memory": memory}[name]
+
+    top = max([*times, *(float(np.max(model(name, grid))) for name in lines)])
+    limits = (min(times) / 2.2, top * 1.6)
+    where = reading.device_name(points[0].device)
+    title = (
+        title
+        if title is not None
+        else f"{where} {reading.precision_name(precision)}: time of one kernel by its arithmetic"
+    )
+
+    def draw(layout: Layout):
+        muted = palette.role("muted")
+        entries = [(mark(palette.Swatch(muted.name, muted.light, muted.dark), layout), "measured")]
+        if any(not p.stable for p in points):
+            entries.append((mark(muted, layout, stable=False), "measured, unstable"))
+        if lines:
+            entries.append(({"color": muted.light, "linewidth": 2}, "model"))
+        figure, axes = frame(
+            layout,
+            title,
+            x="multiply-adds on each number",
+            y="time T (µs)",
+            entries=entries,
+            left=tick_room(layout, ["10 000" if limits[1] > 1e4 else "1 000"]),
+            right=18,
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, min(rs) * 0.8, max(rs) * 1.25, base=2, room=box.width, least=44)
+        log_axis(axes.yaxis, *limits, room=box.height, least=24)
+        labels, colours, segments, marks = [], [], [], []
+        for name in lines:
+            words, role = _TIMES[name]
+            axes.plot(grid, model(name, grid), color=palette.role(role).light, linewidth=2, zorder=2)
+            pixels = [tuple(axes.transData.transform(p)) for p in zip(grid, model(name, grid), strict=True)]
+            segments += list(itertools.pairwise(pixels))
+            # the longer time and the sum differ most at the corner
+            at = {"compute": 4 * ridge, "memory": ridge / 16}.get(name, ridge)
+            at = min(max(at, min(rs)), max(rs))
+            x, y = axes.transData.transform((at, float(model(name, at))))
+            labels.append(Label(words, x, y, *text_size(words, layout.small, "bold"), radius=5))
+            colours.append(palette.role(role).light_text)
+        swatch = palette.device(points[0].device)
+        for r, time, point in zip(rs, times, points, strict=True):
+            axes.plot([r], [time], zorder=4, clip_on=False, **mark(swatch, layout, stable=point.stable))
+            marks.append(Box.around(*axes.transData.transform((r, time)), layout.marker / 2 + 2))
+        write_labels(axes, labels, colours, layout, marks, segments, who)
+        return figure
+
+    first, last = points[0], points[-1]
+    parts = [
+        f"{title}. Chart of the time of one kernel against its multiply-adds on each number, both axes logarithmic.",
+        f"{len(points)} measured points: {reading.three(times[0])} µs with {first.record.fma_per_element}, "
+        f"{reading.three(times[-1])} µs with {last.record.fma_per_element}.",
+        f"F is {reading.three(roof.peak / 1e12)} TFLOP/s and B {reading.three(roof.bandwidth / 1e9)} GB/s.",
+    ]
+    for name in lines:
+        parts.append(
+            f"The line {_TIMES[name][0]} goes from {reading.three(float(model(name, rs[0])))} to "
+            f"{reading.three(float(model(name, rs[-1])))} µs."
+        )
+    if lines:
+        parts.append(f"Both times are equal at {reading.three(ridge)} multiply-adds.")
     return Figure(draw, " ".join(parts))
 
 
