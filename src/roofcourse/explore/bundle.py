@@ -1,8 +1,8 @@
 """Joins the modules of ``js/`` into one script: no bundler, no minifier, so that what a browser runs can be read.
 
 Each file is an ordinary ES module. Joining removes the ``import`` lines, the word ``export`` and the comments on lines
-of their own (a reader of the code finds them in ``js/``), in the order in which the modules need each other. A name that
-two modules declare, or an import that leads nowhere, is an error.
+of their own (a reader of the code finds them in ``js/``), in the order in which the modules need each other. A name
+that two modules declare, or an import that leads nowhere, is an error.
 """
 
 from __future__ import annotations
