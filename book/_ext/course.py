@@ -16,6 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 
 # Not under _static/: Jupyter Book 1 puts each script that it finds there on each page, and MathJax weighs 2 MB.
 VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
+EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>")
 EXPLORER = "data-rc-explorer="
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 
@@ -93,9 +94,13 @@ def drop_thebe(context: dict) -> None:
 
 def repair_body(context: dict) -> None:
     """What the theme and myst-nb write into a page's body that a screen reader stumbles over."""
-    if "body" in context:
-        # The label hides what the summary shows ("Show code cell source"): WCAG 2.5.3, label in name.
-        context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    body = context.get("body")
+    if body is None:
+        return
+    # The label hides what the summary shows ("Show code cell source"): WCAG 2.5.3, label in name.
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    # A table whose first column needs no name: an empty cell, not a heading that says nothing.
+    context["body"] = EMPTY_HEADING.sub(r"<td\1></td>", body)
 
 
 def finish_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:

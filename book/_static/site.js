@@ -8,6 +8,11 @@
   page.theme ||= dark ? "dark" : "light";
 })();
 
+// A page opened from a folder may not read another one, which the search does for its excerpts: titles alone, then.
+document.addEventListener("DOMContentLoaded", () => {
+  if (location.protocol === "file:") window.DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+});
+
 window.addEventListener("load", () => {
   // The logo and the search button stand in no landmark.
   const sidebar = document.querySelector("#pst-primary-sidebar");

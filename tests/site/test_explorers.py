@@ -1,0 +1,136 @@
+"""The explorers on the built site: all there, every control works, and what they show is what the package computes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from playwright.sync_api import Locator, Page
+from site_pages import CONTROLS, EXPLORERS, OWN, PAGES
+
+from roofcourse import explore
+
+pytestmark = pytest.mark.browser
+PLACES = [(name, nth, kind) for name, kinds in EXPLORERS.items() for nth, kind in enumerate(kinds)]
+
+
+def explorer(page: Page, nth: int) -> Locator:
+    return page.locator("[data-rc-explorer]").nth(nth)
+
+
+def state_of(page: Page, nth: int) -> dict:
+    return page.evaluate("nth => window.roofcourse.explorers[nth].state()", nth)
+
+
+def shown(where: Locator) -> dict[str, float]:
+    """The exact number behind every displayed value; nothing where a dash is displayed."""
+    read = "nodes => nodes.map(node => [node.dataset.rcValue, node.dataset.rcExact, node.textContent])"
+    values = where.locator("[data-rc-value]").evaluate_all(read)
+    assert all(text.strip() for _, _, text in values)
+    return {name: float(exact) for name, exact, _ in values if exact}
+
+
+def agrees(page: Page, nth: int, kind: str) -> dict:
+    """The page shows, for the state that it is in, exactly what Python computes. Returns that state."""
+    state = state_of(page, nth)
+    expected = explore.compute(kind, state)
+    numbers = shown(explorer(page, nth))
+    assert numbers
+    for name, number in numbers.items():
+        wanted = expected.get(name, state.get(name))
+        assert math.isclose(number, wanted, rel_tol=1e-9), f"{name} in {state}: {number}, Python says {wanted}"
+    assert explorer(page, nth).locator("[data-rc-sentence]").text_content() == expected["sentence"]
+    return state
+
+
+def positions(control: Locator) -> list:
+    """What to do with a control so that it takes different values, from one end to the other."""
+    tag, kind = control.evaluate("node => [node.tagName, node.type]")
+    if tag == "SELECT":
+        options = control.locator("option").evaluate_all("nodes => nodes.map(node => node.value)")
+        return [lambda value=value: control.select_option(value) for value in options if value]
+    if kind == "number":
+        low, high = (int(control.get_attribute(a)) for a in ("min", "max"))
+        return [lambda value=value: control.fill(str(value)) for value in (low, 77, 4096, high)]
+    assert kind == "range"
+    keys = ["Home", "ArrowRight", "ArrowRight", "PageUp", "End", "ArrowLeft", "PageDown", "ArrowDown"]
+    return [lambda key=key: control.press(key) for key in keys]
+
+
+@pytest.mark.parametrize("name", [*PAGES, *OWN])
+def test_explorers_and_controls_are_as_expected(visit, name):
+    page = visit(name)
+    found = [node.get_attribute("data-rc-explorer") for node in page.locator("[data-rc-explorer]").all()]
+    assert found == EXPLORERS.get(name, [])
+    for nth, kind in enumerate(found):
+        names = explorer(page, nth).locator("[data-rc-control]").evaluate_all("n => n.map(x => x.dataset.rcControl)")
+        assert sorted(names) == sorted(CONTROLS[kind])
+    scripts = page.locator("script[src*='roofcourse.js']").count()
+    assert scripts == (1 if found else 0)  # a page without explorers does not pay for them
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.parametrize(("name", "nth", "kind"), PLACES)
+def test_every_control_moves_what_is_shown(visit, name, nth, kind, way):
+    page = visit(name, way=way)
+    agrees(page, nth, kind)
+    for control_name in CONTROLS[kind]:
+        control = explorer(page, nth).locator(f'[data-rc-control="{control_name}"]')
+        assert control.is_visible()
+        states, displays = [], []
+        for move in positions(control):
+            move()
+            states.append(agrees(page, nth, kind))
+            displays.append(explorer(page, nth).inner_text())
+        distinct = {str(state) for state in states}
+        assert len(distinct) >= 3, f"{control_name} took {distinct}"
+        assert len(set(displays)) >= 3, f"{control_name} changed nothing to see"
+
+
+@pytest.mark.parametrize(("name", "nth", "kind"), PLACES)
+def test_controls_say_what_they_are(visit, name, nth, kind):
+    page = visit(name)
+    for control_name in CONTROLS[kind]:
+        control = explorer(page, nth).locator(f'[data-rc-control="{control_name}"]')
+        assert control.evaluate("node => node.labels.length") == 1
+        if control.get_attribute("type") == "range":
+            before = control.get_attribute("aria-valuetext")
+            control.press("ArrowRight")
+            assert control.get_attribute("aria-valuetext") != before
+    assert explorer(page, nth).locator("[data-rc-sentence]").get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_link_opens_the_state_it_names(visit, way):
+    page = visit("index.html#explorer=m_sweep&m=64&precision=bf16&device=h200", way=way)
+    assert agrees(page, 0, "m_sweep") == {"m": 64, "precision": "bf16", "device": "h200"}
+    assert "64" in explorer(page, 0).locator("[data-rc-sentence]").inner_text()
+    top = explorer(page, 0).evaluate("node => node.getBoundingClientRect().top")
+    assert 0 <= top < 450  # in view, and not under the header
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize(("name", "nth", "kind"), PLACES)
+def test_explorer_fits_its_page_in_every_device(visit, name, nth, kind, width):
+    page = visit(name, width=width)
+    device = explorer(page, nth).locator('[data-rc-control="device"]')
+    for move in positions(device):
+        move()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = explorer(page, nth).locator(".rc-stage svg").first.bounding_box()
+    assert box["width"] <= width
+    assert box["width"] >= min(width - 60, 560)
+
+
+def test_main_explorer_starts_on_the_first_screen(visit):
+    page = visit("index.html")
+    top = explorer(page, 0).locator("[data-rc-control]").first.bounding_box()["y"]
+    assert top < 600  # of 900 pixels
+
+
+def test_two_colour_schemes_differ_where_they_should(visit):
+    colours = {}
+    for scheme in ("light", "dark"):
+        page = visit("index.html", scheme=scheme)
+        colours[scheme] = page.evaluate("getComputedStyle(document.querySelector('[data-rc-sentence]')).color")
+    assert colours["light"] != colours["dark"]

@@ -1,0 +1,212 @@
+"""Every page of the site: complete, quiet, reachable, readable in light and dark and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+from site_pages import OWN, PAGES
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+
+# WCAG 2.0 to 2.2, levels A and AA, and axe-core's rules of good practice. preload fetches style sheets, which file://
+# forbids; no rule used here needs them.
+AXE = {
+    "runOnly": {
+        "type": "tag",
+        "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"],
+    },
+    "preload": False,
+}
+
+
+def soup(site: Path, name: str) -> BeautifulSoup:
+    return BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser")
+
+
+# --- what there is ----------------------------------------------------------------------------------------------------
+
+
+def test_site_has_the_pages_of_the_contents_and_no_others(site):
+    found = {str(p.relative_to(site)) for p in site.rglob("*.html") if "_static" not in p.parts}
+    assert found == {*PAGES, *OWN}
+
+
+def test_every_notebook_is_a_page():
+    notebooks = {f"notebooks/{p.stem}.html" for p in (ROOT / "notebooks").glob("*.ipynb")}
+    assert notebooks <= set(PAGES)
+
+
+def test_every_page_has_one_heading_of_its_own(site):
+    titles = [soup(site, name).select_one("article h1").get_text(strip=True, separator=" ") for name in PAGES]
+    assert len(set(titles)) == len(PAGES)
+    assert titles[0].startswith("The Roofline Course")
+
+
+def anchors(page: BeautifulSoup) -> set[str]:
+    return {node["id"] for node in page.select("[id]")} | {node["name"] for node in page.select("a[name]")}
+
+
+@pytest.mark.parametrize("name", [*PAGES, *OWN])
+def test_every_internal_link_resolves(site, name):
+    page, here = soup(site, name), site / name
+    checked = 0
+    for tag, attribute in (("a", "href"), ("link", "href"), ("script", "src"), ("img", "src"), ("source", "src")):
+        for node in page.find_all(tag, **{attribute: True}):
+            parts = urlsplit(node[attribute])
+            if parts.scheme in ("data", "mailto"):
+                continue
+            if parts.scheme or parts.netloc:
+                assert tag == "a", f"{name} loads {node[attribute]}"  # a link may lead outside, a page loads nothing
+                continue
+            target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+            assert target.is_file(), f"{name} points to {node[attribute]}"
+            fragment = unquote(parts.fragment)
+            if fragment and not fragment.startswith("explorer=") and target.suffix == ".html":
+                found = anchors(soup(site, str(target.relative_to(site.resolve()))) if target != here else page)
+                assert fragment in found, f"{name} points to {node[attribute]}"
+            checked += 1
+    assert checked > 10
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_has_alternative_text(site, name):
+    article = soup(site, name).select_one("article")
+    for image in article.find_all("img"):
+        assert len(image.get("alt", "")) >= 20, f"{name}: {str(image)[:200]}"
+    for drawing in article.find_all("svg"):
+        if drawing.get("aria-hidden") == "true" or drawing.find_parent(attrs={"aria-hidden": "true"}):
+            continue
+        title = drawing.find("title")
+        text = drawing.get("aria-label") or (title.get_text() if title else "")
+        assert drawing.get("role") == "img", f"{name}: {str(drawing)[:200]}"
+        assert len(text) >= 20, f"{name}: {str(drawing)[:200]}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_trace_of_the_machine_or_the_making(site, name):
+    text = (site / name).read_text(encoding="utf-8")
+    for trace in (str(ROOT), "papermill", "injected-parameters", "<!--=", "THEBE"):
+        assert trace not in text
+
+
+# --- in a browser -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.parametrize("name", [*PAGES, *OWN])
+def test_page_is_quiet_and_loads_nothing_from_outside(visit, name, way):
+    page = visit(name, way=way)
+    for details in page.locator("article details").all():
+        details.evaluate("node => { node.open = true; }")
+    page.mouse.wheel(0, 20000)
+    page.wait_for_timeout(300)  # late scripts; the fixture looks at what they did
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", [*PAGES, *OWN])
+def test_axe_finds_nothing(visit, name, width, scheme):
+    page = visit(name, scheme=scheme, width=width)
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    page.evaluate("document.querySelectorAll('article details').forEach(node => { node.open = true; })")
+    found = Axe().run(page, options=AXE).response["violations"]
+    assert [(v["id"], [node["html"][:160] for node in v["nodes"]]) for v in found] == []
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("name", [*PAGES, *OWN])
+def test_page_does_not_scroll_sideways(visit, name, width):
+    page = visit(name, width=width)
+    page.evaluate("document.querySelectorAll('article details').forEach(node => { node.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("window.scrollTo(500, 0)")
+    assert page.evaluate("window.scrollX") == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_math_is_typeset(visit, site, name):
+    page = visit(name)
+    formulas = len(soup(site, name).select("article .math"))
+    assert page.locator("article mjx-container svg").count() >= formulas
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    left = page.evaluate("[...document.querySelectorAll('article p, article li, article td')].map(n => n.innerText)")
+    assert [text for text in left if "\\(" in text or "\\[" in text or "$" in text] == []
+
+
+def test_some_page_has_math(site):
+    assert any(soup(site, name).select("article .math") for name in PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_solutions_are_closed_until_asked_for(visit, name):
+    page = visit(name)
+    assert page.locator("article details[open]").count() == 0
+
+
+def test_colour_button_switches_and_is_remembered(visit):
+    page = visit("index.html", way="http")
+    button = page.locator(".theme-switch-button").last
+    seen = []
+    for _ in range(3):
+        button.click()
+        seen.append(page.evaluate("document.documentElement.dataset.theme"))
+    assert {"light", "dark"} <= set(seen)
+    while page.evaluate("document.documentElement.dataset.mode") != "dark":
+        button.click()
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_search_finds_the_data_page(visit, way):
+    page = visit("search.html?q=bandwidth", way=way)
+    page.wait_for_selector("#search-results li a")
+    assert page.locator("#search-results a", has_text="The data and its sources").count() >= 1
+
+
+def test_data_tables_can_be_downloaded(visit, site):
+    page = visit("appendix/data.html", way="http")
+    links = page.locator("article a.download")
+    assert links.count() == len(list((ROOT / "data").glob("*.csv")))
+    with page.expect_download() as download:
+        links.first.click()
+    assert download.value.path().read_bytes() == (ROOT / "data" / "devices.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_complete_without_javascript(visit, site, name):
+    page = visit(name, javascript=False)
+    assert page.locator("article h1").is_visible()
+    for explorer in page.locator("[data-rc-explorer]").all():
+        drawing = explorer.locator("svg").first
+        assert drawing.is_visible()
+        assert drawing.bounding_box()["width"] > 250
+        assert explorer.locator("[data-rc-sentence]").is_visible()
+        assert len(explorer.locator("[data-rc-sentence]").inner_text()) > 40
+        assert explorer.locator("[data-rc-control]").count() == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_print_shows_solutions_and_sentences(visit, name):
+    page = visit(name)
+    page.emulate_media(media="print")
+    for details in page.locator("article details").all():
+        if not details.evaluate("node => node.closest('.rc-explorer') !== null"):
+            inner = details.locator(":scope > *:not(summary)").first
+            assert inner.evaluate("node => node.getBoundingClientRect().height") > 0
+    for explorer in page.locator("[data-rc-explorer]").all():
+        assert explorer.locator("svg").first.is_visible()
+        assert explorer.locator("[data-rc-sentence]").is_visible()
+
+
+def test_phone_reader_reaches_the_contents(visit):
+    page = visit("index.html", width=390)
+    page.locator(".primary-toggle").first.click()
+    link = page.locator("#pst-primary-sidebar-modal a, #pst-primary-sidebar a", has_text="The data and its sources")
+    link.first.click()
+    page.wait_for_url("**/appendix/data.html")

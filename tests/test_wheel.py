@@ -1,0 +1,167 @@
+"""The wheel: complete, small in what it needs, and at home on the newer Pythons."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# A program in this environment's own site-packages; a wheel's tests must not see the checkout.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+
+MODEL = """
+import sys
+import roofcourse as rc
+assert "site-packages" in rc.__file__, rc.__file__
+assert len(rc.devices()) == 12
+roof = rc.device("h100").roofline("fp16")
+assert abs(roof.ridge_point - 255.3) < 0.1, roof.ridge_point
+assert rc.device("rtx4080").m_sweep("fp8")[0].m == 16
+assert roof.bound(rc.gemm(16, 8192, 8192, "fp16")) == "memory"
+html = rc.explore.static_html("m_sweep", {"m": 16, "precision": "fp16", "device": "h100"})
+assert 'data-rc-explorer="m_sweep"' in html and "<svg" in html
+assert len(rc.explore.bundle()) > 1000 and ".rc-explorer" in rc.explore.css()
+for heavy in ("torch", "matplotlib", "anywidget", "pandas", "IPython"):
+    assert heavy not in sys.modules, heavy
+print("model, data and front end: fine")
+"""
+
+CHART = """
+import importlib.util, sys
+assert importlib.util.find_spec("torch") is None
+import matplotlib
+matplotlib.use("svg")
+import roofcourse as rc
+h100 = rc.device("h100")
+figure = rc.plot.roofline(h100.roofline("fp16"), h100.m_sweep("fp16"))
+figure = getattr(figure, "figure", figure)
+figure.savefig(sys.argv[1])
+assert "torch" not in sys.modules
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, built with no download from a copy of the tree (a build leaves nothing behind in the checkout)."""
+    out = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "--no-index"]
+    subprocess.run([*command, "-w", str(out), str(ROOT)], check=True, env=CLEAN)
+    (built,) = out.glob("roofcourse-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheel, tmp_path_factory) -> Path:
+    """An empty environment that holds the wheel, numpy and matplotlib. Tests have no network, so the two come from
+    this environment: a .pth file could not leave torch out, so each distribution is linked on its own."""
+    venv = tmp_path_factory.mktemp("elsewhere")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    packages = site_packages(venv / "bin" / "python")
+    install = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install", "-q", "--no-index"]
+    subprocess.run([*install, "--no-deps", str(wheel)], check=True, env=CLEAN)
+    for distribution in ("numpy", "matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "packaging",
+                         "pillow", "pyparsing", "python-dateutil", "six"):  # fmt: skip
+        link(distribution, packages)
+    return venv / "bin" / "python"
+
+
+def site_packages(python: Path) -> Path:
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    return Path(subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.strip())
+
+
+def link(distribution: str, target: Path) -> None:
+    """Link the top-level files and folders of an installed distribution into another environment."""
+    import importlib.metadata
+
+    found = importlib.metadata.distribution(distribution)
+    for name in {file.parts[0] for file in found.files if file.parts[0] not in ("..", "__pycache__")}:
+        if not (target / name).exists():
+            (target / name).symlink_to(Path(found.locate_file(name)))
+
+
+def run(python: Path, code: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [python, "-I", "-c", code, *arguments], capture_output=True, text=True, env=CLEAN, cwd=python.parent
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_wheel_holds_package_data_and_front_end(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    data = {f"roofcourse/data/{p.relative_to(ROOT / 'data')}" for p in (ROOT / "data").rglob("*") if p.is_file()}
+    package = {str(p.relative_to(ROOT / "src")) for p in (ROOT / "src").rglob("*") if p.is_file()}
+    package = {name for name in package if "__pycache__" not in name}
+    assert data | package <= names
+    metadata = {name for name in names if ".dist-info/" in name}
+    assert names == data | package | metadata  # and nothing else
+
+
+def test_wheel_needs_numpy_only(wheel):
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+    required = [line for line in archive.read(name).decode().splitlines() if line.startswith("Requires-Dist:")]
+    assert [line for line in required if "extra ==" not in line] == ["Requires-Dist: numpy>=1.26"]
+
+
+def test_wheel_works_in_an_empty_environment(elsewhere):
+    assert "fine" in run(elsewhere, MODEL)
+
+
+def test_wheel_draws_a_chart_without_torch(elsewhere, tmp_path):
+    run(elsewhere, CHART, str(tmp_path / "chart.svg"))
+    assert "<svg" in (tmp_path / "chart.svg").read_text()
+
+
+def test_wheel_has_the_command(elsewhere):
+    command = [elsewhere.with_name("roofcourse"), "devices"]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True, env=CLEAN, cwd=elsewhere.parent).stdout
+    assert "H100" in listing
+    assert "RTX 4080" in listing
+
+
+def find_python(version: str) -> str | None:
+    """A Python of this version that works: on the path, or one of pyenv's."""
+    for candidate in (shutil.which(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")):
+        if candidate and subprocess.run([candidate, "--version"], capture_output=True).returncode == 0:
+            return str(candidate)
+    return None
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+def test_package_without_torch_on_a_newer_python(wheel, tmp_path, version):
+    python = find_python(version)
+    if python is None:
+        pytest.skip(f"Python {version} is not installed")
+    venv = tmp_path / "venv"
+    subprocess.run([python, "-m", "venv", str(venv)], check=True)
+    install = [venv / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*install, "-c", str(ROOT / "constraints.txt"), str(wheel), "matplotlib"], capture_output=True, text=True
+    )
+    if done.returncode:
+        pytest.skip(f"numpy for Python {version} cannot be had (no network?)")
+    assert "fine" in run(venv / "bin" / "python", MODEL)
+    run(venv / "bin" / "python", CHART, str(tmp_path / "chart.svg"))
+
+
+def test_source_archive_is_complete(tmp_path):
+    """Who has the archive can build, test and read everything: all that git tracks is in it."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    tracked = {name for name in listing.splitlines() if (ROOT / name).exists()}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=CLEAN)
+    (archive,) = tmp_path.glob("roofcourse-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        names = {name.split("/", 1)[1] for name in tar.getnames() if "/" in name}
+    assert tracked <= names
