@@ -1,0 +1,155 @@
+"""The same matrix product by different loops, on one core: what the loop orders of ``loopnest`` cost in time.
+
+Compiled by numba, so that the loops run as written; the product of torch's library beside them. The bytes of a record
+are *counted* by :mod:`roofcourse.loopnest`, not read from the machine: its caches serve a part of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numba
+import numpy as np
+import torch
+
+from ..loopnest import BLOCK, work
+from ..records import Measurement
+from .cpu import last_level_cache
+
+SAMPLES = 7
+#: A loop that takes this long is timed fewer times.
+SECONDS = 4.0
+STABLE_SPREAD = 0.1
+#: Largest relative error of a right product in FP32.
+TOLERANCE = 1e-4
+
+# One core, numbers added in the order written; a multiplication and an addition may become one FMA.
+_compile = numba.njit(fastmath={"contract"}, nogil=True)
+
+
+@_compile
+def naive(x, a, y):
+    """One element of Y after the other; A is walked down its columns."""
+    for i in range(x.shape[0]):
+        for j in range(a.shape[1]):
+            total = np.float32(0)
+            for p in range(x.shape[1]):
+                total += x[i, p] * a[p, j]
+            y[i, j] = total
+
+
+@_compile
+def rows(x, a, y):
+    """One row of Y after the other; A is walked along its rows."""
+    y[:] = 0
+    add_product(x, a, y)
+
+
+@_compile
+def add_product(x, a, y):
+    """Y += X A, a row of Y at a time."""
+    for i in range(x.shape[0]):
+        for p in range(x.shape[1]):
+            factor = x[i, p]
+            for j in range(a.shape[1]):
+                y[i, j] += factor * a[p, j]
+
+
+@_compile
+def blocked(x, a, y):
+    """One tile of Y after the other. Tiles are copied, so that each lies in one piece: they are the fast memory."""
+    for i in range(0, x.shape[0], BLOCK):
+        for j in range(0, a.shape[1], BLOCK):
+            tile = np.zeros_like(y[i : i + BLOCK, j : j + BLOCK])
+            for p in range(0, x.shape[1], BLOCK):
+                left = x[i : i + BLOCK, p : p + BLOCK].copy()
+                right = a[p : p + BLOCK, j : j + BLOCK].copy()
+                add_product(left, right, tile)
+            y[i : i + BLOCK, j : j + BLOCK] = tile
+
+
+def library(x, a, y):
+    """The library's product, which torch would call."""
+    torch.matmul(torch.from_numpy(x), torch.from_numpy(a), out=torch.from_numpy(y))
+
+
+#: Kernel name of a record -> (what runs, loop order whose traffic is counted, what made it).
+LOOPS: dict[str, tuple[Callable, str, str]] = {
+    "gemm_naive": (naive, "naive", "numba"),
+    "gemm_rows": (rows, "rows", "numba"),
+    "gemm_blocked": (blocked, "blocked", "numba"),
+    "gemm_library": (library, "perfect", "torch"),
+}
+
+
+def square(*, quick: bool) -> Iterator[Measurement]:
+    """All loops on one product whose matrices the caches can hold. Its size is no power of two: walking down a column
+    would then use a few lines of the nearest cache only, which is another story."""
+    n = 576 if quick else 960
+    return sweep(n, n, n)
+
+
+def wide() -> Iterator[Measurement]:
+    """32 rows times an A of at least twice the last-level cache, so that A comes from memory whenever it is read.
+
+    Without the naive loop, which would take half a minute.
+    """
+    size = 4096
+    while size < 16384 and 4 * size**2 < 2 * (last_level_cache() or 0):
+        size *= 2
+    return sweep(32, size, size, ("gemm_rows", "gemm_blocked", "gemm_library"))
+
+
+def sweep(m: int, n: int, k: int, kernels=tuple(LOOPS)) -> Iterator[Measurement]:
+    """Time these kernels on one X (m, k) A (k, n) of random FP32 numbers.
+
+    Raises ``ArithmeticError`` in one line if a product is wrong.
+    """
+    dice = np.random.default_rng(0)
+    x = dice.standard_normal((m, k), dtype=np.float32)
+    a = dice.standard_normal((k, n), dtype=np.float32)
+    want = x.astype(np.float64) @ a[:, :64].astype(np.float64)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the loops run on one core, so the library does too
+    try:
+        for kernel in kernels:
+            yield _point(kernel, x, a, want)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _point(kernel: str, x: np.ndarray, a: np.ndarray, want: np.ndarray) -> Measurement:
+    run, order, implementation = LOOPS[kernel]
+    (m, k), n = x.shape, a.shape[1]
+    y = np.full((m, n), np.nan, dtype=np.float32)
+    run(x, a, y)  # the first call compiles
+    error = float(np.linalg.norm(y[:, :64] - want) / np.linalg.norm(want))
+    if not error <= TOLERANCE:
+        raise ArithmeticError(f"the product {m}x{n}x{k} of {kernel} is wrong: relative error {error:.2g}")
+    samples: list[float] = []
+    start = time.perf_counter()
+    while len(samples) < 3 or (len(samples) < SAMPLES and time.perf_counter() - start < SECONDS):
+        before = time.perf_counter()
+        run(x, a, y)
+        samples.append(time.perf_counter() - before)
+    low, middle, high = np.percentile(samples, [25, 50, 75])
+    spread = float((high - low) / middle)
+    counted = work(order, m, n, k, "fp32")
+    return Measurement(
+        device="cpu",
+        kernel=kernel,
+        precision="fp32",
+        work=counted,
+        seconds=float(middle),
+        m=m,
+        n=n,
+        k=k,
+        working_set_bytes=work("perfect", m, n, k, "fp32").bytes,
+        spread=spread,
+        stable=spread <= STABLE_SPREAD,
+        note=None if spread <= STABLE_SPREAD else f"unstable: spread {spread:.1%}",
+        kind="measured live",
+        source="this session",
+        implementation=implementation,
+    )
