@@ -14,16 +14,21 @@ const THROUGHPUT = [0.02e12, 10000e12]; // FLOP/s
 
 const NARROW = 560; // CSS pixels: below it there is room for fewer labels
 
-/** Where everything goes at a given width; one place for every number that is a matter of taste. */
-function layoutFor(width) {
+/**
+ * Where everything goes at a given width; one place for every number that is a matter of taste. The margins have room for
+ * the longest tick and the longest device name in the page's own font.
+ */
+function layoutFor(width, font, names) {
   const narrow = width < NARROW;
-  const frame = { x: narrow ? 44 : 56, y: 42, right: narrow ? 72 : 108 };
+  const small = narrow ? 11 : 12;
+  const room = (words, weight) => Math.ceil(Math.max(...words.map((word) => textWidth(word, `${weight} ${small}px ${font}`))));
+  const frame = { x: room([tick(THROUGHPUT[1] / 1e12)], 400) + 10, y: 42, right: room(names, 700) + (narrow ? 13 : 18) };
   const height = narrow ? 390 : Math.round(Math.min(540, Math.max(430, width * 0.62)));
   return {
     narrow,
     width,
     height,
-    small: narrow ? 11 : 12,
+    small,
     normal: narrow ? 12 : 13,
     large: narrow ? 14 : 16,
     frame: { x: frame.x, y: frame.y, width: width - frame.x - frame.right, height: height - frame.y - 46 },
@@ -60,7 +65,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
 
   function resize(width) {
     if (layout !== null && layout.width === width) return false;
-    layout = layoutFor(width);
+    layout = layoutFor(width, font(), spec.devices.map((device) => device.name));
     const { frame } = layout;
     x = logScale(...INTENSITY, frame.x, frame.x + frame.width);
     y = logScale(...THROUGHPUT, frame.y + frame.height, frame.y);
