@@ -36,7 +36,8 @@ class Explorer(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/html": self.static_html()}, metadata
+        # Plain text (a terminal, a reader without HTML) gets the sentence, not the address of an object.
+        return {**data, "text/plain": self.values["sentence"], "text/html": self.static_html()}, metadata
 
 
 def _trait(default) -> traitlets.TraitType:
