@@ -56,6 +56,11 @@ def test_warning_stops_every_build_until_it_is_mended(book):
     assert build_book.build_site(book)
 
 
+def test_warning_in_a_notebook_names_the_cell():
+    line = "/book/notebooks/01_bounds.ipynb:520002: WARNING: target not found"
+    assert build_book.name_cell(line) == "/book/notebooks/01_bounds.ipynb, cell 52: WARNING: target not found"
+
+
 def test_explorer_directive_names_what_is_wrong(book):
     (book / "index.md").write_text("# A page\n\n:::{explorer} m_swipe\n:m: 16\n:::\n")
     with pytest.raises(SystemExit, match="index.md:3: .*m_swipe"):

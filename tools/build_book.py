@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,11 @@ def inputs_hash(book: Path) -> str:
     return h.hexdigest()
 
 
+def name_cell(warning: str) -> str:
+    """myst-nb says `01_bounds.ipynb:520003:` for a place in cell 52 (its line count varies): say the cell."""
+    return re.sub(r"\.ipynb:(\d+)\d{4}:", r".ipynb, cell \1:", warning)
+
+
 def build_site(book: Path = BOOK) -> bool:
     """Make the site anew unless nothing has changed; True when it was made.
 
@@ -55,8 +61,8 @@ def build_site(book: Path = BOOK) -> bool:
         environment = {**os.environ, "SOURCE_DATE_EPOCH": "1767225600", "NO_COLOR": "1"}
         done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
     if done.returncode:
-        lines = log.read_text().splitlines()
-        told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
+        lines = run_notebooks.ANSI.sub("", log.read_text()).splitlines()
+        told = [name_cell(line) for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         sys.exit("Jupyter Book stopped (a warning is an error here):\n  " + "\n  ".join(told) + f"\nall it said: {log}")
     stamp.write_text(wanted)
     return True
