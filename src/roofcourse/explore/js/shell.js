@@ -79,7 +79,7 @@ export function createTile(label, name) {
   const number = html("span", { class: "rc-number", "data-rc-value": name });
   const unit = html("span", { class: "rc-unit" });
   const remark = html("span", { class: "rc-remark" });
-  const node = html("div", { class: "rc-tile" }, html("dt", {}, label), html("dd", {}, html("span", { class: "rc-figure" }, number, " ", unit), remark));
+  const node = html("div", { class: "rc-tile" }, html("dt", {}, label), html("dd", {}, html("span", { class: "rc-reading" }, number, " ", unit), remark));
   return {
     node,
     /** `exact` is the value behind the rounded text; undefined where there is none. */

@@ -175,8 +175,8 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     const slope = [[x(INTENSITY[0]), bottom], [x(INTENSITY[0]), y(INTENSITY[0] * device.bandwidth)], [x(ridge), y(roof.peak)], [x(ridge), bottom]];
     const flat = [[x(ridge), bottom], [x(ridge), y(roof.peak)], [right, y(roof.peak)], [right, bottom]];
     layers.shade.append(
-      svg("path", { class: "rc-region", "data-bound": "memory", d: `${points(slope)}Z` }),
-      svg("path", { class: "rc-region", "data-bound": "compute", d: `${points(flat)}Z` }),
+      svg("path", { class: "rc-under", "data-bound": "memory", d: `${points(slope)}Z` }),
+      svg("path", { class: "rc-under", "data-bound": "compute", d: `${points(flat)}Z` }),
     );
 
     nameRegion("memory", frame.x + 9, x(ridge) - 6, bottom - 9);
