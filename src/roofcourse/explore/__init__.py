@@ -1,7 +1,7 @@
 """The interactive explorers: one front end for pages without Python and for JupyterLab.
 
 ``static_html``, ``compute``, ``bundle`` and ``css`` need NumPy and the standard library only. ``m_sweep``,
-``bounds`` and ``ridge`` make live widgets and need anywidget (``pip install 'roofcourse[book]'``).
+``bounds``, ``intensity`` and ``ridge`` make live widgets and need anywidget (``pip install 'roofcourse[book]'``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from . import kinds
 from .bundle import bundle, css, esm
 from .static import static_html
 
-__all__ = ["bounds", "bundle", "compute", "css", "esm", "kind_names", "m_sweep", "static_html"]
+__all__ = ["bounds", "bundle", "compute", "css", "esm", "intensity", "kind_names", "m_sweep", "static_html"]
 
 
 def kind_names() -> tuple[str, ...]:
@@ -42,6 +42,14 @@ def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: fl
     """
     given = {key: value for key, value in (("flop", flop), ("bytes", bytes)) if value is not None}
     return _widget("bounds", device=device, precision=precision, **given)
+
+
+def intensity(device="h100", precision="fp16", m: int = 16, n: int = 8192, k: int = 8192):
+    """The arithmetic intensity of X (M, K) times A (K, N), and the share of each matrix in the traffic.
+
+    Traits ``m``, ``n``, ``k``, ``precision`` and ``device`` can be read and set.
+    """
+    return _widget("intensity", device=device, precision=precision, m=m, n=n, k=k)
 
 
 def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0):

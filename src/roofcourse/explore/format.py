@@ -65,6 +65,11 @@ def percent(value: float) -> str:
     return f"{significant(value, 2)}{SPACE}%"
 
 
+def percent3(value: float) -> str:
+    """Three digits, for shares of a whole."""
+    return f"{significant(value, 3)}{SPACE}%"
+
+
 def intensity(value: float) -> str:
     return f"{significant(value, 3)}{SPACE}FLOP/byte"
 

@@ -42,6 +42,7 @@ export const flop = (value) => joined(scaled(value, FLOP, 3));
 export const rate = (bytesPerSecond) => joined(rateParts(bytesPerSecond));
 export const tflops = (flopPerSecond) => joined(tflopParts(flopPerSecond));
 export const percent = (value) => `${significant(value, 2)}${SPACE}%`;
+export const percent3 = (value) => `${significant(value, 3)}${SPACE}%`;
 export const intensity = (value) => `${significant(value, 3)}${SPACE}FLOP/byte`;
 
 /** "an H100", "a V100": by the sound of the first letter's name. */
