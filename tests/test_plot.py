@@ -160,6 +160,17 @@ def test_fma_times_draws_the_longer_time_and_the_sum():
     assert all(len(line) == 1 for line in lines_of(alone))
 
 
+def test_a_figure_says_where_its_points_come_from():
+    bundled = rc.plot.roofline(ROOF, H100.m_sweep("fp16"))
+    assert "measured, bundled data" in words_of(bundled)
+    assert "Source: Rooflines of twelve GPUs (2026)" in bundled.alt
+    bench = rc.bench("local", "bundled")
+    recorded = rc.plot.m_sweep(bench.m_sweep("fp32"), bench.device.roofline("fp32"))
+    assert any(re.fullmatch(r"measured, run of \d{4}-\d\d-\d\d", text) for text in words_of(recorded))
+    assert "this machine" in words_of(recorded)
+    assert "throughput P (GFLOP/s)" in words_of(recorded)
+
+
 def test_ridge_points_are_ranked():
     bars = rc.plot.ridge_points([d.roofline("fp16") for d in EIGHT]).figure.axes[0].patches
     lengths = [bar.get_width() for bar in bars]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .bars import bars, bounds, peak_against_bandwidth, ridge_points, traffic
+from .counting import operations, traffic_and_time
 from .figure import Figure
 from .rooflines import roofline
 from .style import style
@@ -15,10 +16,12 @@ __all__ = [
     "fma_times",
     "intensity",
     "m_sweep",
+    "operations",
     "peak_against_bandwidth",
     "ridge_points",
     "roofline",
     "style",
     "traffic",
+    "traffic_and_time",
     "working_set",
 ]

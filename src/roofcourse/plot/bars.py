@@ -49,7 +49,7 @@ def bounds(works, roof: Roofline, *, title: str | None = None) -> Figure:
     times = {name: (roof.compute_time(work), roof.memory_time(work)) for name, work in named.items()}
     longest = {name: max(pair) for name, pair in times.items()}
     own_scale = max(longest.values()) > 20 * min(longest.values())
-    factor, unit = _time_unit(max(longest.values()))
+    factor, unit = reading.time_unit(max(longest.values()))
     rows = []
     for name, (compute, memory) in times.items():
         scale = 100 / longest[name] if own_scale else 1 / factor
@@ -452,10 +452,6 @@ def _kinds(kinds, layout: Layout | None = None) -> list[Entry]:
     filled = _block(plain) if layout is None else mark(plain, layout)
     dashed = {"color": muted.light, "linewidth": 1.6, "linestyle": (0, (4, 2.5))}
     return [*([(filled, "measured")] if found - {"nominal"} else []), (dashed, "nominal (outline)")]
-
-
-def _time_unit(seconds: float) -> tuple[float, str]:
-    return next((u for u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= u[0]), (1e-9, "ns"))
 
 
 def _byte_unit(value: float) -> tuple[float, str]:

@@ -38,7 +38,7 @@ class Figure:
         require_matplotlib()
         self._draw = draw
         # numbers without typographic spaces: a screen reader reads 3085 as one number, not as 3 and 85
-        self.alt = alt.replace("\u202f", "").replace("\u00a0", " ")
+        self.alt = alt.strip().replace("\u202f", "").replace("\u00a0", " ")
         self._raw = {layout.name: self._render(layout) for layout in LAYOUTS}
 
     @property

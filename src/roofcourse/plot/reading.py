@@ -96,13 +96,46 @@ def device_name(key: str | None) -> str:
     """The short name of a device key: "H100"; a key that the catalogue does not have stays as it is."""
     from ..catalogue import devices
 
-    if key is None:
+    if key in (None, "cpu", "local"):
         return "this machine"
     return next((device.name for device in devices() if device.key == key), key)
 
 
 def precision_name(name: str | None) -> str:
     return PRECISIONS[name].label if name in PRECISIONS else str(name or "")
+
+
+def measured(found: list[Point]) -> str:
+    """Key words for measured points: "measured, bundled data" or "measured, run of 2026-11-30"."""
+    origins = dict.fromkeys(_origin(point) for point in found)
+    return ", ".join(["measured", " and ".join(origins)]) if "" not in origins else "measured"
+
+
+def sources(found: list[Point]) -> str:
+    """A sentence for alternative text: where the points come from; empty where the records do not say."""
+    from ..tables import sources as known
+
+    table = known()
+    names = dict.fromkeys(getattr(point.record, "source", "") for point in found)
+    said = [f"{table[n]['title']}, {table[n]['who']}" if n in table else n for n in names if n]
+    return f"Source: {'; '.join(said)}." if said else ""
+
+
+def _origin(point: Point) -> str:
+    source = str(getattr(point.record, "source", "") or "")
+    if getattr(point.record, "kind", "") == "measured live":
+        return source.split("T")[0] or "live"
+    return "bundled data" if source else ""
+
+
+def flop_unit(highest: float) -> tuple[float, str]:
+    """The unit of a throughput axis that reaches this value in FLOP/s."""
+    return (1e12, "TFLOP/s") if highest >= 1e12 else (1e9, "GFLOP/s")
+
+
+def time_unit(middle: float) -> tuple[float, str]:
+    """The unit of a time axis about this value in seconds."""
+    return next((u for u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if middle >= u[0]), (1e-9, "ns"))
 
 
 def roof_name(roof: Roofline) -> str:

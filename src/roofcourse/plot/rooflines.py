@@ -89,7 +89,7 @@ class _Data:
         heights = [p.flop_per_s for p in found] + [float(roof.attainable(xlim[0])) for roof in items]
         peak = max([*[roof.peak for roof in items], *[p.flop_per_s for p in found], *[b[1] for b in ranges if b]])
         ylim = _limits(ylim, "ylim", "FLOP/s") or (min(heights) * 0.8, peak * 2.6)
-        unit, unit_name = (1e12, "TFLOP/s") if peak >= 1e12 else (1e9, "GFLOP/s")
+        unit, unit_name = reading.flop_unit(peak)
         return cls(
             roofs=items,
             names=names,
@@ -553,7 +553,7 @@ def _key_entries(data: _Data, layout: Layout) -> list[Entry]:
             swatch = palette.Swatch(muted.name, muted.light, muted.dark, shape)
             entries.append((mark(swatch, layout), f"measured, {reading.precision_name(precision)}"))
     elif data.points:
-        entries.append((mark(plain, layout), "measured"))
+        entries.append((mark(plain, layout), reading.measured(data.points)))
     if any(not p.stable for p in data.points):
         entries.append((mark(plain, layout, stable=False), "measured, unstable"))
     if any(data.bands):
@@ -597,4 +597,5 @@ def _describe(data: _Data, title: str) -> str:
             f"{three(low.intensity)} FLOP/byte to {three(high.flop_per_s / data.unit)} {data.unit_name} at "
             f"{three(high.intensity)} FLOP/byte" + (f", {unstable} of them unstable." if unstable else ".")
         )
+    parts.append(reading.sources(data.points))
     return " ".join(part for part in parts if part)

@@ -16,12 +16,12 @@ from .figure import Figure
 from .labels import Box, Label
 from .style import Layout, log_axis, mark, number, text_size
 
-#: What `show` can be: (column of a point, unit, its size, name of the axis).
+#: What `show` can be: what the axis is called.
 _SHOWN = {
-    "flop_per_s": ("flop_per_s", "TFLOP/s", 1e12, "throughput P (TFLOP/s)"),
-    "seconds": ("seconds", "µs", 1e-6, "time T (µs)"),
-    "bytes_per_s": ("bytes_per_s", "GB/s", 1e9, "achieved bandwidth Q/T (GB/s)"),
-    "percent": (None, "%", 1.0, "percent of the roof"),
+    "flop_per_s": "throughput P",
+    "seconds": "time T",
+    "bytes_per_s": "achieved bandwidth Q/T",
+    "percent": "percent of the roof",
 }
 
 
@@ -64,14 +64,20 @@ def m_sweep(
         raise ValueError(f"{who}: one figure has one N and K, not {', '.join(f'{n}x{k}' for n, k in sorted(shapes))}")
     n, k = shapes.pop()
     faint = _faint(series, highlight, who)
-    column, unit, size, y_name = _SHOWN[show]
     everything = [p for points in series.values() for p in points]
+    size, unit = {
+        "flop_per_s": reading.flop_unit(max(p.flop_per_s for p in everything)),
+        "seconds": reading.time_unit(float(np.median([p.seconds for p in everything]))),
+        "bytes_per_s": (1e9, "GB/s"),
+        "percent": (1.0, "%"),
+    }[show]
+    y_name = _SHOWN[show] if show == "percent" else f"{_SHOWN[show]} ({unit})"
     swatches = {name: reading.swatch_of(points[0], everything) for name, points in series.items()}
 
     def value(name: str, point: reading.Point) -> float:
-        if column is None:
+        if show == "percent":
             return 100 * point.flop_per_s / float(lines[name].attainable(point.intensity))
-        return getattr(point, column) / size
+        return getattr(point, show) / size
 
     def model(name: str, m: np.ndarray) -> np.ndarray:
         work = gemm(m, n, k, series[name][0].precision)
@@ -153,6 +159,7 @@ def m_sweep(
             f"Model of {name}: F {reading.three(roof.peak / 1e12)} TFLOP/s, "
             f"B {reading.three(roof.bandwidth / 1e9)} GB/s."
         )
+    parts.append(reading.sources(everything))
     return Figure(draw, " ".join(parts))
 
 
@@ -208,7 +215,7 @@ def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: 
 
     def draw(layout: Layout):
         muted = palette.role("muted")
-        entries = [(mark(palette.Swatch(muted.name, muted.light, muted.dark), layout), "measured")]
+        entries = [(mark(palette.Swatch(muted.name, muted.light, muted.dark), layout), reading.measured(points))]
         if any(not p.stable for p in points):
             entries.append((mark(muted, layout, stable=False), "measured, unstable"))
         if lines:
@@ -258,6 +265,7 @@ def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: 
         )
     if lines:
         parts.append(f"Both times are equal at {reading.three(ridge)} multiply-adds.")
+    parts.append(reading.sources(points))
     return Figure(draw, " ".join(parts))
 
 
@@ -371,6 +379,7 @@ def working_set(
     for roof in limits_of:
         parts.append(f"{reading.device_name(roof.device)}: B {reading.three(roof.bandwidth / 1e9)} GB/s.")
     parts += [f"{name} holds {binary_bytes(size)}." for name, size in levels.items()]
+    parts.append(reading.sources(everything))
     return Figure(draw, " ".join(parts))
 
 
@@ -547,7 +556,9 @@ def _entries(layout: Layout, points: Sequence[reading.Point], model: bool, joine
     muted = palette.role("muted")
     plain = palette.Swatch(muted.name, muted.light, muted.dark)
     entries = [({"color": muted.light, "linewidth": 2}, "model")] if model else []
-    entries.append((mark(plain, layout), "measured" + (" (thin lines join the points)" if joined or not model else "")))
+    entries.append((mark(plain, layout), reading.measured(list(points))))
+    if joined or not model:
+        entries.append(({"color": muted.light, "linewidth": 1, "alpha": 0.55}, "joins the points"))
     if any(not p.stable for p in points):
         entries.append((mark(plain, layout, stable=False), "measured, unstable"))
     return entries
