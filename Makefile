@@ -43,6 +43,6 @@ lint:
 	  || { echo "a notebook carries outputs: $(BIN)/nbstripout --keep-id notebooks/*.ipynb"; exit 1; }
 
 clean:  ## remove what was built (not .venv)
-	@rm -rf book/_build book/notebooks book/appendix/data.md dist build .pytest_cache .ruff_cache .hypothesis
+	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
 .PHONY: help book serve lab check test lint clean

@@ -12,22 +12,11 @@ import json
 import re
 from pathlib import Path
 
-import roofcourse as rc
+from expressions import evaluate as evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKER = re.compile(r"<!--=\s*(?P<expression>.+?)\s*(?:@\s*(?P<spelled>[\d.,]+)\s*)?-->", re.S)
 LITERAL = re.compile(r"(\d[\d,]*(?:\.\d+)?)\D{0,24}$")
-
-#: What an expression may use: every device by its key, the package, and the units shown to readers.
-NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
-    "rc": rc,
-    "v100": rc.device("v100"),
-    "us": lambda seconds: seconds * 1e6,
-    "ms": lambda seconds: seconds * 1e3,
-    "gb": lambda size: size / 1e9,
-    "mb": lambda size: size / 1e6,
-    "tera": lambda rate: rate / 1e12,
-}
 
 
 def texts() -> list[tuple[str, str]]:
@@ -64,8 +53,3 @@ def agrees(literal: str, value: float) -> bool:
     digits = literal.replace(",", "")
     decimals = len(digits.partition(".")[2])
     return abs(float(digits) - value) <= 0.5 * 10**-decimals * (1 + 1e-9)
-
-
-def evaluate(expression: str) -> float:
-    """The value of a marker's expression. The text is the project's own, read from its own files."""
-    return float(eval(expression, dict(NAMES)))

@@ -16,6 +16,7 @@ import sys
 import time
 from pathlib import Path
 
+import critical_page
 import data_page
 import run_notebooks
 
@@ -82,6 +83,7 @@ def main() -> None:
     except run_notebooks.NotebookError as error:
         sys.exit(f"stopped: {error}")
     data_page.write(BOOK / "appendix" / "data.md")
+    critical_page.write(BOOK / "appendix" / "critical.md")
     print("site", end=" ", flush=True)
     print("built" if build_site() else "unchanged")
     print(f"\nThe course is ready. Open {BOOK / '_build' / 'html' / 'index.html'}")

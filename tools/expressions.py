@@ -1,0 +1,85 @@
+"""What an expression behind a figure may use: in the prose (tests) and on the page about reading the data.
+
+Every card by its key, the package, the units shown to readers, and the few sums over tables that the text speaks of.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+import roofcourse as rc
+from roofcourse import second_sources, tables
+
+
+def counted(device: str, phase: str, module: str, batch: int, prompt_length: int, per: str) -> float:
+    """FLOP of one module under the profiler, per byte or second of the named counter."""
+    row = _counters(device, phase, batch, prompt_length, module)[0]
+    return row["flop"] / row[per]
+
+
+def layer_seconds(device: str, batch: int, prompt_length: int, module: str | None = None) -> float:
+    """Profiled kernel time of all 28 layers in one decode step, in seconds: 28 times that of layer 14."""
+    return 28 * sum(r["kernel_seconds"] for r in _counters(device, "decode", batch, prompt_length, module))
+
+
+def attention_bytes(device: str, batch: int, prompt_length: int) -> float:
+    """Bytes that the attention module of all 28 layers moves in one decode step, by the counters."""
+    return 28 * _counters(device, "decode", batch, prompt_length, "attention")[0]["dram_bytes"]
+
+
+def _counters(device, phase, batch, prompt_length, module=None) -> list[dict]:
+    wanted = {"device": device, "phase": phase, "batch": batch, "prompt_length": prompt_length}
+    wanted |= {"module": module} if module else {}
+    return [r for r in tables.read("layer_counters") if wanted.items() <= r.items()]
+
+
+def step(device: str, batch: int, prompt_length: int) -> float:
+    """Time of one decode step in seconds, the median over the runs that count."""
+    wanted = {"device": device, "batch": batch, "prompt_length": prompt_length, "eligible": True}
+    return median(r["step_seconds"] for r in tables.read("decode") if wanted.items() <= r.items())
+
+
+def kv_bytes(batch: int, prompt_length: int) -> int:
+    """KV cache of Qwen2.5-7B: keys and values, 28 layers, 4 heads of 128 numbers of 2 bytes, for each token."""
+    return 2 * 28 * 4 * 128 * 2 * batch * prompt_length
+
+
+def read_slope(card) -> float:
+    """Bandwidth in bytes/s from the difference of the two largest reads: what a launch costs falls out."""
+    first, second = card.working_set_sweep("read_reduce")[-2:]
+    return (second.work.bytes - first.work.bytes) / (second.seconds - first.seconds)
+
+
+def babelstream(card: str, test: str) -> float:
+    """Azure's BabelStream result in bytes/s."""
+    rows = [r for r in tables.read("sustained") if (r["devices"], r["test"]) == (card, f"babelstream_{test}")]
+    return rows[0]["bytes_per_s"]
+
+
+def other_gemm(set_name: str, m: int) -> float:
+    """Time in seconds of one product of aiconfigurator's sets."""
+    return second_sources.gemm_sweep(set_name).at(m=m).seconds
+
+
+NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
+    "rc": rc,
+    "v100": rc.device("v100"),
+    "us": lambda seconds: seconds * 1e6,
+    "ms": lambda seconds: seconds * 1e3,
+    "gb": lambda size: size / 1e9,
+    "mb": lambda size: size / 1e6,
+    "tera": lambda rate: rate / 1e12,
+    "attention_bytes": attention_bytes,
+    "babelstream": babelstream,
+    "counted": counted,
+    "kv_bytes": kv_bytes,
+    "layer_seconds": layer_seconds,
+    "other_gemm": other_gemm,
+    "read_slope": read_slope,
+    "step": step,
+}
+
+
+def evaluate(expression: str) -> float:
+    """The value of an expression. The text is the project's own, read from its own files."""
+    return float(eval(expression, dict(NAMES)))
