@@ -7,7 +7,10 @@ import pytest
 
 import roofcourse as rc
 from roofcourse import bench as bench_function
-from roofcourse.records import read_run, write_run
+from roofcourse.bench import Recorded
+from roofcourse.measure.spec import Spec
+from roofcourse.measure.stopping import StopRule
+from roofcourse.records import Run, read_run, write_run
 
 bench_module = sys.modules["roofcourse.bench"]
 
@@ -77,42 +80,105 @@ def test_the_function_is_not_hidden_by_its_module():
 @pytest.fixture(scope="module")
 def live():
     pytest.importorskip("torch", reason="live measurements need torch")
-    return rc.bench("local", "live", quick=True)
+    from roofcourse.bench import Live
+    from roofcourse.measure.device import open_device
+
+    return Live(quick=True, device=open_device("cpu"), rule=StopRule(3, 0.0, 1.0, 0.0, 1.0))
 
 
 def test_a_live_product_is_counted_checked_and_timed(live):
-    from roofcourse.measure.kernels import matmul
-
-    x = matmul(live.where, "fp32", 8, 64, 32, 0.05)
+    x = live._session.take(Spec("gemm", "fp32", m=8, n=64, k=32))
     assert x.work == rc.gemm(8, 64, 32, "fp32")
-    assert x.kind == "measured live"
+    assert (x.kind, x.device, x.implementation) == ("measured live", "cpu", "torch")
     assert 0 < x.seconds < 1
     assert not math.isnan(x.spread)
-    with pytest.raises(ValueError, match="fp8_e4m3 matrix products are not measured live"):
-        matmul(live.where, "fp8", 8, 8, 8, 0.05)
-
-
-def test_a_wrong_product_is_never_timed(live, monkeypatch):
-    import torch
-
-    from roofcourse.measure import kernels
-
-    monkeypatch.setattr(torch, "matmul", lambda x, a, out: out.zero_())
-    with pytest.raises(ArithmeticError, match=r"fp32 product 8x64x32 on .* is wrong: relative error 1"):
-        kernels.matmul(live.where, "fp32", 8, 64, 32, 0.05)
+    assert x.evidence.timer == "host clock"
+    assert 1e-9 < x.evidence.error < 1e-5
+    assert live.points.at(m=8) is x
 
 
 def test_a_live_run_can_be_written_and_read_back(live, tmp_path):
-    from roofcourse.measure.kernels import matmul
-
-    points = rc.Measurements([matmul(live.where, "fp32", n, n, n, 0.05) for n in (32, 64)])
-    back = read_run(write_run(live.record(points), tmp_path / "run.json"))
+    points = rc.Measurements([live._session.take(Spec("gemm", "fp32", m=n, n=n, k=n)) for n in (32, 64)])
+    path = write_run(live.record(points), tmp_path / "run.json")
+    back = read_run(path)
     assert back.measurements.seconds.tolist() == points.seconds.tolist()
     assert back.measurements.work.tolist() == points.work.tolist()
+    assert [x.evidence for x in back.measurements] == [x.evidence for x in points]
+    assert len(back.machine) >= 20
     # facts about the machine, none about its owner
     import getpass
     import socket
+    from pathlib import Path
 
-    text = (tmp_path / "run.json").read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
     assert socket.gethostname() not in text
     assert getpass.getuser() not in text
+    assert str(Path.home()) not in text
+
+
+def test_a_live_bench_answers_with_the_machine(live):
+    assert live.notice().startswith(f"Live: {live.machine['name']}, torch ")
+    assert 'data-rc-source="live"' in live._repr_html_()
+    assert str(live.device) == live.machine["name"]
+    assert live.time(sum, [1, 2]).median < 1e-3
+
+
+def test_what_this_machine_cannot_do_is_one_line(live):
+    with pytest.raises(LookupError, match="no tf32 matrix products on .*: TF32 is a format of GPU matrix units"):
+        live.matmul_sweep("tf32")
+    with pytest.raises(
+        LookupError, match="no nvfp4 matrix products on .*: nvfp4 .* are not measured live"
+    ):
+        live.matmul_sweep("nvfp4")
+    with pytest.raises(ValueError, match="unknown path 'diagonal'"):
+        live.device.roofline("fp32", "diagonal")
+
+
+def test_bundled_cards_answer_the_same_calls():
+    b = rc.bench("h100", "bundled")
+    line = b.launch_overhead()
+    assert line.overhead == pytest.approx(2.0e-6, rel=0.1)  # the smallest copy takes 2.07 us, hardly any of it traffic
+    assert line.bandwidth > b.device.bandwidth  # these copies stay in the L2
+    assert b.fma_sweep("fp32") == rc.device("h100").fma_sweep("fp32")
+    assert b.working_set_sweep("triad") == rc.device("h100").working_set_sweep("triad")
+    with pytest.raises(LookupError, match="many small products were not timed on H100"):
+        b.small_products()
+
+
+def point(kernel="gemm", seconds=1.0, **fields):
+    work = rc.gemm(64, 64, 64, "fp32") if kernel == "gemm" else rc.copy(1000)
+    size = {"m": 64, "n": 64, "k": 64} if kernel == "gemm" else {"elements": 1000}
+    return rc.Measurement("cpu", kernel, "fp32", work, seconds, **{**size, **fields})
+
+
+def recorded(*points):
+    return Recorded(Run(2, {"key": "cpu", "name": "A CPU", "utc": "2026-11-30T09:00:00Z"}, rc.Measurements(points)))
+
+
+def test_suspect_and_unstable_points_set_no_ceiling():
+    memory = point("triad", 1e-6)
+    device = recorded(memory, point(seconds=3), point(seconds=2, stable=False), point(seconds=1, suspect="x")).device
+    assert device.roofline().peak == 2 * 64**3 / 3
+    noisy = recorded(memory, point(seconds=2, stable=False), point(seconds=1, suspect="too fast")).device
+    assert noisy.roofline().peak == 2 * 64**3 / 2  # nothing better there
+    with pytest.raises(LookupError, match="A CPU has no measured fp32 gemm ceiling"):
+        _ = recorded(memory, point(suspect="too fast")).device.roofline()
+    with pytest.raises(LookupError, match="A CPU has no measured bandwidth"):
+        _ = recorded(point()).device.bandwidth
+
+
+def test_of_two_programs_the_faster_counts():
+    b = recorded(point("triad", 2e-6, implementation="torch"), point("triad", 1e-6, implementation="numba"))
+    assert b.bandwidth().at(kernel="triad").implementation == "numba"
+
+
+def test_a_run_says_why_something_is_missing():
+    run = Run(2, recorded().machine, rc.Measurements([point()]), (("gemm fp8_e4m3", "it has no FP8 units"),), False)
+    b = Recorded(run)
+    assert "interrupted" in b.notice()
+    with pytest.raises(LookupError, match=r"no fp8_e4m3 matrix products; it has fp32 \(it has no FP8 units\)"):
+        b.matmul_sweep("fp8")
+    with pytest.raises(LookupError, match="this run has no fp32 FMA sweep; it has gemm"):
+        b.fma_sweep()
+    with pytest.raises(LookupError, match="this run has no copy sweep"):
+        b.launch_overhead()

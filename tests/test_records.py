@@ -1,11 +1,12 @@
 """Measurements, their columns, and run files."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 import roofcourse as rc
-from roofcourse.records import SCHEMA, Run, read_run, write_run
+from roofcourse.records import SCHEMA, Evidence, Run, read_run, write_run
 
 POINT = rc.Measurement("cpu", "gemm", "fp32", rc.gemm(2, 8, 16, "fp32"), 0.5, m=2, n=8, k=16, spread=0.01)
 OTHER = rc.Measurement("cpu", "copy", "fp32", rc.copy(100), 0.25, elements=100, stable=False, note="unstable: noise")
@@ -18,6 +19,32 @@ def test_derived_values():
     assert POINT.intensity == 512 / 704
     assert POINT.shape == "2x8x16"
     assert OTHER.shape == "100"
+
+
+def test_samples_and_circumstances_are_kept(tmp_path):
+    evidence = Evidence(2, (1.0, 2.0, 3.0, 4.0, 5.0), 7, "device events", "stable", 1e-7, clock_hz=1.7e9)
+    assert evidence.quartiles == (2.0, 4.0)
+    point = replace(POINT, evidence=evidence, suspect="too fast", implementation="torch", batch=3)
+    back = read_run(write_run(Run(2, RUN.machine, rc.Measurements([point])), tmp_path / "run.json")).measurements[0]
+    assert (back.evidence, back.suspect, back.implementation, back.batch) == (evidence, "too fast", "torch", 3)
+    assert back.shape == "3 of 2x8x16"
+
+
+def test_runs_merge_only_if_they_can_be_compared():
+    both = RUN.merged(Run(1, RUN.machine, rc.Measurements([POINT]), (("gemm fp8", "no units"),), complete=False))
+    assert (len(both.measurements), both.refusals, both.complete) == (3, (("gemm fp8", "no units"),), False)
+    with pytest.raises(ValueError, match="method versions 1 and 2 do not merge"):
+        RUN.merged(Run(2, RUN.machine, rc.Measurements()))
+    with pytest.raises(ValueError, match="different machines do not merge: name is 'A CPU' in one and 'B CPU'"):
+        RUN.merged(Run(1, {**RUN.machine, "name": "B CPU"}, rc.Measurements()))
+
+
+def test_a_run_of_the_first_schema_is_still_read(tmp_path):
+    data = json.loads(write_run(RUN, tmp_path / "new.json").read_text(encoding="utf-8"))
+    old = {k: v for k, v in data.items() if k not in ("complete", "refusals")} | {"schema": "roofcourse-run/1"}
+    back = read_run(_file(tmp_path, json.dumps(old)))
+    assert back.measurements.seconds.tolist() == [0.5, 0.25]
+    assert (back.refusals, back.complete) == ((), True)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), None])
@@ -85,6 +112,9 @@ def _file(tmp_path, text):
         ('{"schema": ', "not a run file, or cut short"),
         ("[1]", "not a run file: it has no field 'schema'"),
         ('{"schema": "roofcourse-run/9"}', f"schema 'roofcourse-run/9'; this version of roofcourse reads '{SCHEMA}'"),
+        ('{"schema": "roofcourse-run/9"}', "a newer roofcourse wrote it: pip install -U roofcourse"),
+        ('{"schema": "other/1"}', f"schema 'other/1'; this version of roofcourse reads '{SCHEMA}'$"),
+        (f'{{"schema": "{SCHEMA}", "machine": 3}}', "broken run file: "),
         (f'{{"schema": "{SCHEMA}"}}', "broken run file: field 'machine' is missing"),
     ],
 )

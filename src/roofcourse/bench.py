@@ -3,17 +3,20 @@
 * a card of the catalogue (``"h100"``): the study's bundled measurements;
 * ``"local"``: the machine the notebook runs on. Live, it is measured now (needs torch; a GPU if there is one, else the
   CPU). Otherwise a run recorded on a CPU and shipped with the package stands in, and says so.
+
+Every kind has ``device`` (its ceilings), ``bandwidth()``, ``matmul_sweep(precision)``, ``m_sweep(precision)``,
+``fma_sweep(precision)``, ``working_set_sweep()``, ``launch_overhead()`` and ``small_products()``.
 """
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 
 from .catalogue import Device
 from .catalogue import device as _device
+from .measure.statistics import Line, fit_line
 from .precision import PRECISIONS
 from .precision import precision as _precision
 from .records import Measurement, Measurements, Run, read_run
@@ -21,12 +24,15 @@ from .roofline import Roofline
 from .tables import data_folder, sources
 
 SOURCES = ("auto", "bundled", "live")
-#: Kernels that move data and do next to no arithmetic.
-MOVING = ("read_reduce", "copy", "add", "triad")
+#: Kernels that move data and do next to no arithmetic; the study of the bundled cards has no "write".
+MOVING = ("read_reduce", "write", "copy", "add", "triad")
+BUNDLED_MOVING = ("read_reduce", "copy", "add", "triad")
 #: The run that stands in for "this machine" where nothing is measured.
 RECORDED = "cpu_epyc_milan.json"
 #: Its memory levels, recorded apart.
 RECORDED_CACHES = "cpu_epyc_milan_caches.json"
+#: The same product by different loops, on one core of it.
+RECORDED_LOOPS = "cpu_epyc_milan_loops.json"
 
 
 def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, run=None):
@@ -34,7 +40,8 @@ def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, ru
 
     ``device``: a catalogue key, ``"local"``, or ``"auto"`` (the local GPU where it is measured live, else the H100 of
     the catalogue). ``source``: ``"bundled"``, ``"live"``, or ``"auto"`` (live if this machine has a GPU, else bundled).
-    ``quick`` takes fewer and smaller points. ``run``: the path of a run file, read instead of measuring.
+    ``quick`` takes fewer and smaller points. ``run``: the path of a run file, read instead of measuring: a device of
+    its own, beside those of the catalogue.
 
     Raises ``ValueError`` in one line for an unknown source, for ``"live"`` without torch, and for ``"live"`` with a
     card of the catalogue that this machine does not have; ``LookupError`` for an unknown device.
@@ -52,17 +59,23 @@ def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, ru
     if find_spec("torch") is None:
         raise ValueError("source 'live' needs torch: pip install 'roofcourse[live]', or use source='bundled'")
     if local:
-        return Live("cuda" if _local_gpu() else "cpu", quick=quick)
+        return Live(quick=quick)
     here = _local_gpu() or "no GPU"
     try:
         same = _device(here) == card
     except LookupError:  # a card that the catalogue does not have
         same = False
     if same:
-        return Live("cuda", quick=quick)
+        return Live(quick=quick)
     if source == "auto":
         return Bundled(card)
     raise ValueError(f"this machine has {here}, not {card}: use device='local' to measure it, or source='bundled'")
+
+
+def _is_square(shape: str) -> bool:
+    if shape not in ("square", "wide"):
+        raise ValueError(f"no shape {shape!r} of loop orders; there are: square, wide")
+    return shape == "square"
 
 
 def _local_gpu() -> str | None:
@@ -71,7 +84,12 @@ def _local_gpu() -> str | None:
         return None
     import torch
 
-    return torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name(0)
+    xpu = getattr(torch, "xpu", None)
+    if xpu is not None and xpu.is_available():
+        return xpu.get_device_name(0)
+    return "Apple GPU" if torch.backends.mps.is_available() else None
 
 
 class _Notice:
@@ -108,87 +126,268 @@ class Bundled(_Notice):
 
     def bandwidth(self) -> Measurements:
         """Read, copy, add and triad in FP32, each on its largest arrays."""
-        return Measurements(self.device.working_set_sweep(kernel)[-1] for kernel in MOVING)
+        return Measurements(self.device.working_set_sweep(kernel)[-1] for kernel in BUNDLED_MOVING)
+
+    def working_set_sweep(self, kernel: str = "copy") -> Measurements:
+        return self.device.working_set_sweep(kernel)
+
+    def fma_sweep(self, precision: str = "fp32") -> Measurements:
+        return self.device.fma_sweep(precision)
+
+    def launch_overhead(self) -> Line:
+        """The line T = a + V/b through the small copies: ``overhead`` a in seconds, ``bandwidth`` b in bytes/s."""
+        return _launch_line(self.working_set_sweep("copy"), "gpu", self.device.l2_bytes)
+
+    def small_products(self) -> Measurements:
+        """Raises ``LookupError``: the study timed no batched products."""
+        raise LookupError(f"many small products were not timed on {self.device.name}; use bench('local') for that")
 
 
-@dataclass(frozen=True)
 class Machine:
-    """A machine that was measured as a whole: its name, what was timed, and the ceilings that follow."""
+    """A machine that was measured as a whole, answering as a card of the catalogue does.
 
-    key: str
-    name: str
-    points: Measurements = field(repr=False)
+    ``key``, ``name``; ``points``: what has been measured so far. Where the machine is measured live, asking for a
+    ceiling measures it.
+    """
+
+    def __init__(self, key: str, name: str, bench) -> None:
+        self.key, self.name, self._bench = key, name, bench
+        facts = bench.machine
+        self.memory_bytes, self.l2_bytes = facts.get("memory_bytes"), facts.get("last_level_cache_bytes")
+        self.power_limit_watts = facts.get("power_limit_watts")
+
+    def __repr__(self) -> str:
+        return f"Machine({self.key!r}, {self.name!r})"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def reported_name(self) -> str:
+        return self.name
+
+    @property
+    def points(self) -> Measurements:
+        return self._bench.points
 
     @property
     def bandwidth(self) -> float:
-        """B in bytes/s: the best of the kernels that only move data."""
-        return max(x.bytes_per_s for x in self.points if x.kernel in MOVING and x.stable)
+        """B in bytes/s: the best of the kernels that only move data, on arrays past the caches."""
+        none = f"{self.name} has no measured bandwidth"
+        return _best(self._bench.bandwidth_points(), "bytes_per_s", none).bytes_per_s
+
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """The precisions whose matrix products have been measured, from the widest to the narrowest."""
+        timed = {x.precision for x in self.points.where(kernel="gemm")}
+        return tuple(p for p in PRECISIONS if p in timed)
+
+    def measurements(self, kernel=None, precision=None, cache_state=None) -> Measurements:
+        """What has been timed so far, narrowed to one kernel, precision or cache state."""
+        wanted = {"kernel": kernel, "precision": precision and _precision(precision).name, "cache_state": cache_state}
+        return self.points.where(**{k: v for k, v in wanted.items() if v is not None})
 
     def roofline(self, precision: str = "fp32", path: str = "gemm") -> Roofline:
-        """Roofline with F from the best stable matrix product. Raises ``LookupError`` if none was measured."""
+        """Roofline with F from the best matrix product, or with ``path="vector"`` from the plateau of the FMA sweep.
+
+        Unstable and suspect points set no ceiling while there are others. Raises ``LookupError`` in one line if
+        nothing of the kind was or can be measured.
+        """
+        if path not in ("gemm", "vector"):
+            raise ValueError(f"unknown path {path!r}: 'gemm' (matrix product) or 'vector' (FMA on the ordinary units)")
         name = _precision(precision).name
-        timed = self.points.where(kernel="gemm", precision=name, stable=True) if path == "gemm" else ()
-        if not timed:
-            have = ", ".join(dict.fromkeys(x.precision for x in self.points.where(kernel="gemm"))) or "nothing"
-            raise LookupError(f"{self.name} has no measured {name} {path} ceiling; matrix products measured: {have}")
-        best = max(timed, key=lambda x: x.flop_per_s)
-        label = f"{self.name} {PRECISIONS[name].label}"
+        kernel = "gemm" if path == "gemm" else "fma"
+        have = ", ".join(dict.fromkeys(x.precision for x in self.points.where(kernel=kernel))) or "nothing"
+        what = "matrix products" if path == "gemm" else "FMA sweeps"
+        none = f"{self.name} has no measured {name} {path} ceiling; {what} measured: {have}"
+        best = _best(self._bench.peak_points(name, path), "flop_per_s", none)
+        label = f"{self.name} {PRECISIONS[name].label}" + (" vector" if path == "vector" else "")
         return Roofline(best.flop_per_s, self.bandwidth, self.key, name, path, "measured", label)
 
+    def ceilings(self) -> tuple[Roofline, ...]:
+        """One roofline for each precision and path that has been measured."""
+        vector = {x.precision for x in self.points.where(kernel="fma")}
+        return tuple(
+            self.roofline(p, path)
+            for path, names in (("gemm", self.precisions), ("vector", [p for p in PRECISIONS if p in vector]))
+            for p in names
+        )
 
-class Recorded(_Notice):
+    def m_sweep(self, precision: str = "fp32") -> Measurements:
+        return self._bench.m_sweep(precision)
+
+    def matmul_sweep(self, precision: str = "fp32") -> Measurements:
+        return self._bench.matmul_sweep(precision)
+
+    def fma_sweep(self, precision: str = "fp32") -> Measurements:
+        return self._bench.fma_sweep(precision)
+
+    def working_set_sweep(self, kernel: str = "copy") -> Measurements:
+        return self._bench.working_set_sweep(kernel)
+
+
+def _best(points: Measurements, by: str, none: str) -> Measurement:
+    """The highest of the trustworthy points: not suspect, and stable if any is. Raises ``LookupError(none)``."""
+    believed = [x for x in points if not x.suspect]
+    stable = [x for x in believed if x.stable]
+    if not believed:
+        raise LookupError(none)
+    return max(stable or believed, key=lambda x: getattr(x, by))
+
+
+def _each_best(points) -> Measurements:
+    """Of points that differ in their implementation only, the fastest."""
+    best: dict[tuple, Measurement] = {}
+    for x in points:
+        same = (x.kernel, x.precision, x.cache_state, x.shape)
+        if same not in best or x.seconds < best[same].seconds:
+            best[same] = x
+    return Measurements(best.values())
+
+
+def _launch_line(copies: Measurements, kind: str, cache: int | None) -> Line:
+    """The line T = a + V/b through copies that the caches hold. Raises ``LookupError`` for fewer than three."""
+    from .measure.plan import largest_launch_volume
+
+    small = [x for x in copies if x.working_set_bytes <= largest_launch_volume(kind, cache)]
+    if len(small) < 3:
+        raise LookupError("fewer than three small copies were measured: measure with --only launch")
+    return fit_line([x.work.bytes for x in small], [x.seconds for x in small])
+
+
+class _Series(_Notice):
+    """The calls that a recorded run answers from its points; a live one measures first."""
+
+    machine: dict
+    points: Measurements
+
+    def bandwidth(self, precision: str = "fp32") -> Measurements:
+        """Read, write, copy, add and triad on arrays past the caches; where several programs ran one, the fastest."""
+        name = _precision(precision).name
+        found = [x for x in self.points.where(precision=name, cache_state="warm") if x.kernel in MOVING]
+        # Copies come in many sizes, for the working-set sweep; the others in one.
+        largest = max((x.elements for x in found if x.kernel != "copy"), default=None)
+        return _each_best(x for x in found if x.elements == largest)
+
+    def bandwidth_points(self) -> Measurements:
+        """Every point that may set B."""
+        return self.bandwidth("fp32") + self.bandwidth("fp64")
+
+    def peak_points(self, precision: str, path: str) -> Measurements:
+        """Every point that may set F."""
+        return self.points.where(kernel="gemm" if path == "gemm" else "fma", precision=precision, cache_state="warm")
+
+    def matmul_sweep(self, precision: str = "fp32") -> Measurements:
+        """Square matrix products, smallest first."""
+        return _ordered((x for x in self._gemm(precision) if x.m == x.n == x.k), "m")
+
+    def m_sweep(self, precision: str = "fp32") -> Measurements:
+        """X (m, n) times A (n, n), m ascending."""
+        found = [x for x in self._gemm(precision) if x.n == x.k]
+        sizes = [x.n for x in found if x.n != x.m]
+        size = max(sizes, key=sizes.count, default=None)
+        return self._some(_ordered((x for x in found if x.n == size), "m"), f"{_precision(precision).name} M sweep")
+
+    def fma_sweep(self, precision: str = "fp32") -> Measurements:
+        """The FMA kernel, R ascending. Raises ``LookupError`` if it was not measured."""
+        name = _precision(precision).name
+        found = self.points.where(kernel="fma", precision=name)
+        return self._some(_ordered(found, "fma_per_element"), f"{name} FMA sweep")
+
+    def working_set_sweep(self, kernel: str = "copy", cache_state: str = "warm") -> Measurements:
+        """``copy`` in FP32 by working set, from KiB to past the last-level cache."""
+        found = self.points.where(kernel=kernel, precision="fp32", cache_state=cache_state)
+        return self._some(_ordered(_each_best(found), "working_set_bytes"), f"{kernel} sweep")
+
+    def launch_overhead(self) -> Line:
+        """The line T = a + V/b through the small copies: ``overhead`` a in seconds, ``bandwidth`` b in bytes/s."""
+        return _launch_line(self.working_set_sweep(), self.machine["key"], self.machine.get("last_level_cache_bytes"))
+
+    def small_products(self) -> Measurements:
+        """The same small products in as many calls (``gemm_loop``), and in one batched call (``gemm_batched``)."""
+        found = [x for x in self.points if x.kernel in ("gemm_loop", "gemm_batched") and x.batch]
+        return self._some(Measurements(found), "small products")
+
+    def _gemm(self, precision: str) -> Measurements:
+        name = _precision(precision).name
+        found = self.points.where(kernel="gemm", precision=name, cache_state="warm")
+        if not found:
+            have = ", ".join(dict.fromkeys(x.precision for x in self.points.where(kernel="gemm"))) or "none"
+            raise LookupError(f"this run has no {name} matrix products; it has {have}{self._why(f'gemm {name}')}")
+        return found
+
+    def _some(self, found: Measurements, what: str) -> Measurements:
+        if not found:
+            kernels = ", ".join(dict.fromkeys(x.kernel for x in self.points))
+            raise LookupError(f"this run has no {what}; it has {kernels}")
+        return found
+
+    def _why(self, topic: str) -> str:
+        """The reason that was noted for what is missing."""
+        return ""
+
+
+def _ordered(points, by: str) -> Measurements:
+    return Measurements(sorted(points, key=lambda x: getattr(x, by)))
+
+
+class Recorded(_Series):
     """A run file read back: a machine of its own."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.machine = run.machine
-        self.device = Machine(run.key, run.machine["name"], run.measurements)
+        self.points = run.measurements
+        self.device = Machine(run.key, run.machine["name"], self)
 
     def notice(self) -> str:
         m = self.run.machine
-        size = f"{m['cores']} cores, " if "cores" in m else ""
+        size = f"{m['cores']} cores, " if "cores" in m and self.run.key == "cpu" else ""
+        torch = f"torch {m['torch'].split('+')[0]}, " if "torch" in m else ""
+        part = "" if self.run.complete else "The run was interrupted: it holds the points measured until then. "
         return (
-            f"Recorded run: {m['name']}, {size}torch {m['torch'].split('+')[0]}, {m['utc'][:10]}. "
+            f"Recorded run: {m['name']}, {size}{torch}{m['utc'][:10]}. {part}"
             'Set source = "live" to measure your own machine.'
         )
 
-    def bandwidth(self, precision: str = "fp32") -> Measurements:
-        return Measurements(x for x in self.device.points.where(precision=precision) if x.kernel in MOVING)
-
-    def matmul_sweep(self, precision: str = "fp32") -> Measurements:
-        return Measurements(x for x in self._gemm(precision) if x.m == x.n == x.k)
-
-    def m_sweep(self, precision: str = "fp32") -> Measurements:
-        return Measurements(sorted((x for x in self._gemm(precision) if x.n == x.k != x.m), key=lambda x: x.m))
-
     def cache_sweep(self) -> Measurements:
         """Read bandwidth of one core by working set, from the nearest cache to memory, as recorded."""
-        found = self.device.points.where(kernel="read_again")
+        found = self.points.where(kernel="read_again")
         return found or read_run(data_folder() / "runs" / RECORDED_CACHES).measurements
 
-    def _gemm(self, precision: str) -> Measurements:
-        found = self.device.points.where(kernel="gemm", precision=_precision(precision).name)
-        if not found:
-            have = ", ".join(dict.fromkeys(x.precision for x in self.device.points.where(kernel="gemm")))
-            raise LookupError(f"this run has no {_precision(precision).name} matrix products; it has {have}")
-        return found
+    def loop_orders(self, shape: str = "square") -> Measurements:
+        """One FP32 product by different loops on one core, as recorded: ``"square"``, or ``"wide"``, where A is larger
+        than the caches. The bytes are counted by :mod:`roofcourse.loopnest`."""
+        square = _is_square(shape)
+        found = Measurements(x for x in self.points if x.kernel.startswith("gemm_") and x.batch is None)
+        found = found or read_run(data_folder() / "runs" / RECORDED_LOOPS).measurements
+        return Measurements(x for x in found if (x.m == x.n) == square)
+
+    def _why(self, topic: str) -> str:
+        reasons = dict(self.run.refusals)
+        return f" ({reasons[topic]})" if topic in reasons else ""
 
 
-class Live(_Notice):
-    """This machine, measured when asked and then remembered."""
+class Live(_Series):
+    """This machine, measured when asked and then remembered.
+
+    ``device``: a :class:`~.measure.device.Device` to measure instead of the best one that torch can use. ``rule``: when
+    to stop sampling, instead of the usual one.
+    """
 
     live = True
 
-    def __init__(self, where: str, *, quick: bool) -> None:
-        import torch
+    def __init__(self, *, quick: bool, device=None, rule=None) -> None:
+        from .measure.device import open_device
+        from .measure.session import Session
+        from .measure.stopping import FULL, QUICK
 
-        from .measure.machine import manifest
-
-        self.where = where
+        self.hardware = device or open_device()
+        self.where = self.hardware.kind
         self.quick = quick
-        self.machine = manifest(torch, where)
-        self._limit = 0.5 if quick else 3.0
-        self._sweeps: dict[tuple[str, str], Measurements] = {}
+        self.machine = self.hardware.manifest()
+        self._session = Session(self.hardware, rule or (QUICK if quick else FULL), self.machine)
+        self._sweeps: dict[tuple, Measurements] = {}
 
     def notice(self) -> str:
         m = self.machine
@@ -196,43 +395,106 @@ class Live(_Notice):
 
     @cached_property
     def device(self) -> Machine:
-        """This machine with its ceilings in fp32: measuring them takes some seconds the first time."""
-        return Machine(self.where, self.machine["name"], self.bandwidth() + self.matmul_sweep("fp32"))
+        """This machine; asking for one of its ceilings measures it."""
+        return Machine(self.where, self.machine["name"], self)
+
+    @property
+    def points(self) -> Measurements:
+        """Everything measured so far."""
+        return Measurements(self._session.points)
 
     def bandwidth(self, precision: str = "fp32") -> Measurements:
-        """Read, copy, add and triad on arrays well past the last-level cache, in fp32 or fp64."""
-        from .measure.kernels import bandwidth
+        """Read, write, copy, add and triad on arrays past the caches, in fp64, fp32, bf16 or fp16.
 
-        cache = self.machine["last_level_cache_bytes"]
-        return self._once(("bandwidth", precision), lambda: bandwidth(self.where, precision, cache, self._limit))
+        On a CPU torch and numba run each, and the faster one counts.
+        """
+        from .measure import plan
+
+        name = _precision(precision).name
+        self._measure(plan.bandwidth(self.hardware, name, self.quick), f"{name} bandwidth", ceiling=True)
+        return super().bandwidth(name)
+
+    def bandwidth_points(self) -> Measurements:
+        return self.bandwidth("fp32")
+
+    def peak_points(self, precision: str, path: str) -> Measurements:
+        return self.matmul_sweep(precision) if path == "gemm" else self.fma_sweep(precision)
 
     def matmul_sweep(self, precision: str = "fp32") -> Measurements:
-        top = (2048 if self.quick else 4096) if self.where == "cpu" else 8192
-        shapes = [(n, n, n) for n in (256, 512, 1024, 2048, 4096, 8192) if n <= top]
-        return self._once(("square", precision), lambda: self._matmul(precision, shapes))
+        from .measure import plan
+
+        name = _precision(precision).name
+        self._measure(plan.squares(self.hardware, name, self.quick), f"{name} matrix products")
+        return super().matmul_sweep(name)
 
     def m_sweep(self, precision: str = "fp32") -> Measurements:
-        """X (m, n) times A (n, n), with A well past the last-level cache; m doubles from 1."""
-        n, top = (8192, 4096) if self.where != "cpu" else (self._sweep_size(precision), 64 if self.quick else 512)
-        shapes = [(2**i, n, n) for i in range(13) if 2**i <= top]
-        return self._once(("rows", precision), lambda: self._matmul(precision, shapes))
+        """X (m, n) times A (n, n), with A past the last-level cache where it can be; m doubles from 1."""
+        from .measure import plan
 
-    def _sweep_size(self, precision: str) -> int:
-        """Smallest power of two from 4096 to 8192 for which A is at least four times the last-level cache."""
-        cache = self.machine["last_level_cache_bytes"] or 2**25
-        return 4096 if 4096**2 * _precision(precision).bytes_per_element >= 4 * cache else 8192
+        name = _precision(precision).name
+        self._measure(plan.rows(self.hardware, name, self.quick), f"{name} M sweep")
+        return super().m_sweep(name)
 
-    def _matmul(self, precision: str, shapes):
-        from .measure.kernels import matmul
+    def fma_sweep(self, precision: str = "fp32") -> Measurements:
+        from .measure import plan
 
-        for shape in shapes:
-            yield matmul(self.where, precision, *shape, self._limit)
+        name = _precision(precision).name
+        self._measure(plan.fma(self.hardware, name, self.quick), f"{name} FMA sweep")
+        return super().fma_sweep(name)
+
+    def working_set_sweep(self, kernel: str = "copy", cache_state: str = "warm") -> Measurements:
+        from .measure import plan
+
+        if kernel == "copy":
+            self._measure(plan.working_set(self.hardware, self.quick, cache_state), "working-set sweep")
+        return super().working_set_sweep(kernel, cache_state)
+
+    def launch_overhead(self) -> Line:
+        from .measure import plan
+
+        self._measure(plan.launch(self.hardware), "launch overhead")
+        copies = self.points.where(kernel="copy", precision="fp32", cache_state="warm")
+        return _launch_line(_ordered(_each_best(copies), "elements"), self.where, self.hardware.last_level_cache)
+
+    def small_products(self) -> Measurements:
+        from .measure import plan
+
+        self._measure(plan.many_small(self.hardware), "small products")
+        return super().small_products()
+
+    def time(self, call, *arguments, **named):
+        """Time any function of torch on this machine, warm: a :class:`~.measure.clock.Timing` with ``median`` (s)."""
+        from .measure.clock import time_kernel
+
+        with self.hardware.settings("fp32"):
+            return time_kernel(self.hardware, lambda: call(*arguments, **named), self._session.rule)
+
+    def _measure(self, specs, what: str, *, ceiling: bool = False) -> None:
+        """Measure what is missing of these specs. Raises ``LookupError`` with the reason if none of them works."""
+        for spec in self._session.missing(specs):
+            self._session.take(spec, ceiling=ceiling)
+        if len(self._session.missing(specs)) == len(specs):
+            reasons = [self._session.refusals[t] for t in self._session.refusals if t.startswith(specs[0].kernel)]
+            topic = f"{specs[0].kernel} {specs[0].precision}"
+            exact = [r for t, r in self._session.refusals.items() if t.startswith(topic)]
+            raise LookupError(f"no {what} on {self.hardware.name}: {(exact or reasons or ['not measured'])[0]}")
 
     def cache_sweep(self) -> Measurements:
         """Read bandwidth by working set, from the nearest cache to memory; on a CPU that of one core."""
         from .measure.caches import sweep
 
         return self._once(("caches",), lambda: sweep(self.where, self.machine["last_level_cache_bytes"]))
+
+    def loop_orders(self, shape: str = "square") -> Measurements:
+        """One FP32 product by different loops on one CPU core: ``"square"``, or ``"wide"``, where A is larger than the
+        caches. The bytes are counted by :mod:`roofcourse.loopnest`. Raises ``ValueError`` in one line without numba."""
+        square = _is_square(shape)
+        if find_spec("numba") is None:
+            raise ValueError("the loops need numba: pip install 'roofcourse[live]', or use source='bundled'")
+        from .measure import loops
+
+        run = (lambda: loops.square(quick=self.quick)) if square else loops.wide
+        return self._once(("loops", shape), run)
 
     def _once(self, key, points) -> Measurements:
         if key not in self._sweeps:
@@ -244,4 +506,5 @@ class Live(_Notice):
         from .measure.clock import METHOD_VERSION
 
         points: list[Measurement] = [x for s in sweeps for x in s]
-        return Run(METHOD_VERSION, self.machine, Measurements(points))
+        machine = {**self.machine, "proof": getattr(self.hardware, "proof", None)}
+        return Run(METHOD_VERSION, machine, Measurements(points), tuple(self._session.refusals.items()))

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,39 @@ import numpy as np
 from .precision import precision as _precision
 from .work import Work
 
-SCHEMA = "roofcourse-run/1"
+#: What this version writes. Version 1 had no evidence and no refusals; it is still read.
+SCHEMA = "roofcourse-run/2"
+READABLE = ("roofcourse-run/1", SCHEMA)
 
 # Shape of a kernel: what does not apply stays None.
-SHAPE = ("m", "n", "k", "elements", "fma_per_element")
+SHAPE = ("m", "n", "k", "elements", "fma_per_element", "batch")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How a live measurement came about, so that anyone can judge it later. What could not be read is ``None``.
+
+    ``samples``: raw times of one call, in seconds, each the mean of ``calls_per_sample`` back-to-back calls.
+    ``timer``: ``"device events"`` or ``"host clock"``. ``stopped``: why sampling ended. ``error``: relative error of
+    the result against FP64, checked before the timing. Clock in Hz, power in watts, temperature in degrees Celsius.
+    """
+
+    method_version: int
+    samples: tuple[float, ...]
+    calls_per_sample: int
+    timer: str
+    stopped: str
+    error: float | None = None
+    clock_hz: float | None = None
+    power_watts: float | None = None
+    temperature_celsius: float | None = None
+    throttle: str | None = None
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """First and third quartile of the samples, in seconds."""
+        low, high = np.percentile(self.samples, [25, 75])
+        return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -28,7 +57,9 @@ class Measurement:
     ``work``: its FLOP and bytes by formula. ``seconds``: the median time of one call. ``spread``: interquartile range
     divided by the median (no unit), ``None`` where the source did not record it. ``stable``: False if the source found
     the spread too wide to trust the point as a ceiling; ``note`` says why. ``kind``: ``"measured live"`` or
-    ``"measured"``. ``source``: key of ``data/sources.json``, or the run it belongs to.
+    ``"measured"``. ``source``: key of ``data/sources.json``, or the run it belongs to. ``implementation``: what ran it,
+    where there is a choice (``"torch"``, ``"numba"``, ``"triton"``). ``suspect``: why the number cannot be right, if a
+    check says so; such a point never sets a ceiling. ``evidence``: samples and circumstances of a live measurement.
     """
 
     device: str
@@ -42,12 +73,16 @@ class Measurement:
     k: int | None = None
     elements: int | None = None
     fma_per_element: int | None = None
+    batch: int | None = None
     working_set_bytes: float | None = None
     spread: float | None = None
     stable: bool = True
     note: str | None = None
     kind: str = "measured"
     source: str = ""
+    implementation: str | None = None
+    suspect: str | None = None
+    evidence: Evidence | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.seconds, (int, float)) and 0 < self.seconds < float("inf")):
@@ -72,7 +107,7 @@ class Measurement:
     def shape(self) -> str:
         """``"16x8192x8192"`` for a matrix product, ``"134217728"`` or ``"67108864, R = 4"`` for the rest."""
         if self.m is not None:
-            return f"{self.m}x{self.n}x{self.k}"
+            return (f"{self.batch} of " if self.batch is not None else "") + f"{self.m}x{self.n}x{self.k}"
         return f"{self.elements}" + (f", R = {self.fma_per_element}" if self.fma_per_element is not None else "")
 
     @property
@@ -138,7 +173,7 @@ class Measurements(Sequence):
                 f"{x.seconds * 1e6:,.4g}",
                 f"{x.flop_per_s / 1e12:,.4g}",
                 f"{x.bytes_per_s / 1e9:,.4g}",
-                "" if x.stable else (x.note or "unstable"),
+                (f"suspect: {x.suspect}" if x.suspect else x.note) or ("" if x.stable else "unstable"),
             ]
             for x in self
         ]
@@ -169,16 +204,38 @@ _COLUMNS = (*Measurement.__dataclass_fields__, "flop_per_s", "bytes_per_s", "int
 
 @dataclass(frozen=True)
 class Run:
-    """What one machine measured in one session: the ``machine`` (a manifest), the method's version, the points."""
+    """What one machine measured in one session: the ``machine`` (a manifest), the method's version, the points.
+
+    ``refusals``: pairs of what was asked for and the one line that says why it is not there. ``complete`` is False
+    while the session still runs, and stays so if it was interrupted.
+    """
 
     method_version: int
     machine: dict
     measurements: Measurements
-    schema: str = field(default=SCHEMA)
+    refusals: tuple[tuple[str, str], ...] = ()
+    complete: bool = True
 
     @property
     def key(self) -> str:
         return self.machine["key"]
+
+    def merged(self, other: Run) -> Run:
+        """These points and the other run's. Raises ``ValueError`` unless machine and method version are the same."""
+        if self.method_version != other.method_version:
+            raise ValueError(
+                f"runs of method versions {self.method_version} and {other.method_version} do not merge: "
+                "their numbers are not comparable; measure again"
+            )
+        for fact in ("key", "name", "torch", "threads"):
+            if self.machine.get(fact) != other.machine.get(fact):
+                raise ValueError(
+                    f"runs of different machines do not merge: {fact} is {self.machine.get(fact)!r} in one and "
+                    f"{other.machine.get(fact)!r} in the other"
+                )
+        refusals = dict.fromkeys((*self.refusals, *other.refusals))
+        points = self.measurements + other.measurements
+        return Run(self.method_version, self.machine, points, tuple(refusals), self.complete and other.complete)
 
 
 def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> Path:
@@ -189,15 +246,14 @@ def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> 
     path = Path(path)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another name, or pass overwrite=True")
-    head = {"schema": run.schema, "method_version": run.method_version, "machine": run.machine}
-    rows = [
-        {
-            **{f: getattr(x, f) for f in _STORED if getattr(x, f) is not None},
-            "flop": x.work.flop,
-            "bytes": x.work.bytes,
-        }
-        for x in run.measurements
-    ]
+    head = {
+        "schema": SCHEMA,
+        "method_version": run.method_version,
+        "complete": run.complete,
+        "machine": run.machine,
+        "refusals": [{"what": what, "why": why} for what, why in run.refusals],
+    }
+    rows = [_row(x) for x in run.measurements]
     text = json.dumps(head, indent=1, ensure_ascii=False)[:-2] + ',\n "measurements": [\n'
     text += ",\n".join("  " + json.dumps(r, ensure_ascii=False) for r in rows) + "\n ]\n}\n"
     handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
@@ -212,7 +268,15 @@ def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> 
     return path
 
 
-# What the file keeps of a measurement, besides flop and bytes; the rest follows from the run itself.
+def _row(x: Measurement) -> dict:
+    row = {f: getattr(x, f) for f in _STORED if getattr(x, f) is not None}
+    row |= {"flop": x.work.flop, "bytes": x.work.bytes}
+    if x.evidence is not None:
+        row["evidence"] = {k: v for k, v in asdict(x.evidence).items() if v is not None}
+    return row
+
+
+# What the file keeps of a measurement, besides flop, bytes and evidence; the rest follows from the run itself.
 _STORED = (
     "kernel",
     "precision",
@@ -223,6 +287,8 @@ _STORED = (
     "spread",
     "stable",
     "note",
+    "implementation",
+    "suspect",
 )
 
 
@@ -237,8 +303,10 @@ def read_run(path: str | os.PathLike) -> Run:
         raise ValueError(f"{path}: not a run file, or cut short ({error})") from None
     if not isinstance(data, dict) or "schema" not in data:
         raise ValueError(f"{path}: not a run file: it has no field 'schema' ({SCHEMA})")
-    if data["schema"] != SCHEMA:
-        raise ValueError(f"{path}: schema {data['schema']!r}; this version of roofcourse reads {SCHEMA!r}")
+    if data["schema"] not in READABLE:
+        newer = str(data["schema"]).startswith("roofcourse-run/")
+        hint = "; a newer roofcourse wrote it: pip install -U roofcourse" if newer else ""
+        raise ValueError(f"{path}: schema {data['schema']!r}; this version of roofcourse reads {SCHEMA!r}{hint}")
     try:
         machine = data["machine"]
         key = machine["key"]
@@ -248,12 +316,18 @@ def read_run(path: str | os.PathLike) -> Run:
                 work=Work(row["flop"], row["bytes"]),
                 kind="measured live",
                 source=f"run of {machine['utc']}",
+                evidence=_evidence(row.get("evidence")),
                 **{f: row[f] for f in _STORED if f in row},
             )
             for row in data["measurements"]
         ]
-        return Run(data["method_version"], machine, Measurements(rows))
+        refusals = tuple((r["what"], r["why"]) for r in data.get("refusals", ()))
+        return Run(data["method_version"], machine, Measurements(rows), refusals, data.get("complete", True))
     except KeyError as error:
         raise ValueError(f"{path}: broken run file: field {error} is missing") from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path}: broken run file: {error}") from None
+
+
+def _evidence(row: dict | None) -> Evidence | None:
+    return None if row is None else Evidence(**{**row, "samples": tuple(row["samples"])})

@@ -4,7 +4,11 @@ import random
 
 import pytest
 
-from roofcourse.measure.clock import time_call
+from roofcourse.measure.checks import Fault
+from roofcourse.measure.clock import HostWatch, time_call, time_kernel
+from roofcourse.measure.fake import FakeDevice
+from roofcourse.measure.spec import Spec
+from roofcourse.measure.stopping import StopRule
 
 
 class Machine:
@@ -42,6 +46,7 @@ def test_it_finds_the_time_of_a_call():
     assert len(timing.samples) == 10
     assert timing.calls_per_sample == 20  # 20 ms a sample
     assert timing.spread == pytest.approx(0, abs=1e-9)
+    assert (timing.timer, timing.cache_state) == ("host clock", "warm")
 
 
 def test_a_slow_call_is_timed_one_by_one_and_the_limit_is_kept():
@@ -49,19 +54,58 @@ def test_a_slow_call_is_timed_one_by_one_and_the_limit_is_kept():
     assert timing.calls_per_sample == 1
     assert timing.median == pytest.approx(1.0)
     assert len(timing.samples) == 3
-    assert timing.stopped == "time limit of 2 s; spread 0.0%"
+    assert timing.stopped == "time limit of 2 s: only 3 samples, spread 0.0%"
 
 
 def test_noise_is_reported_not_hidden():
-    timing = run(Machine(seconds=1e-3, noise=0.3), limit_seconds=1.0)
-    assert timing.stopped.startswith("time limit of 1 s; spread ")
+    machine = Machine(seconds=1e-3, noise=0.3)
+    rule = StopRule(minimum_seconds=0, patience_seconds=0.3, cap_seconds=1)
+    timing = time_kernel(HostWatch(machine.synchronise, machine.clock), machine.call, rule)
+    assert timing.stopped.startswith("time limit of 0.3 s: spread ")
+    assert timing.stopped.endswith("%, not below 0.5%")
     # uniform noise of +-30 %: the middle half of the samples spans about 30 % of the median
-    assert timing.spread == pytest.approx(0.3, abs=0.1)
-    assert timing.median == pytest.approx(1e-3, rel=0.1)
+    assert timing.spread == pytest.approx(0.3, abs=0.15)
+    assert timing.median == pytest.approx(1e-3, rel=0.2)
+
+
+def test_a_noise_that_no_longer_changes_ends_it():
+    timing = run(Machine(seconds=1e-3, noise=0.3), limit_seconds=60)
+    assert timing.stopped.startswith("noise is known: spread ")
+    assert 32 <= len(timing.samples) < 1000
 
 
 def test_without_synchronising_there_would_be_nothing_to_see():
     machine = Machine(seconds=1e-3)
-    with pytest.raises(ArithmeticError, match="calls took no time: the call does nothing, or nothing waits"):
+    with pytest.raises(Fault, match="calls took no time: the call does nothing, or nothing waits") as caught:
         time_call(machine.call, lambda: None, clock=machine.clock, sample_seconds=1e-9)
+    assert caught.value.name == "no sync"
     assert machine.queued > 0
+
+
+RULE = StopRule(minimum_seconds=0, stable_spread=0.005)
+
+
+def test_warm_and_cold_are_two_numbers():
+    # The array fits in a cache three times as fast as memory: 8 MiB read and written.
+    device = FakeDevice(bandwidth=1e12, cache_bandwidth=3e12, overhead=1e-6, noise=0.0)
+    kernel = device.build(Spec("copy", "fp32", elements=2**20))
+    warm = time_kernel(device, kernel.call, RULE)
+    cold = time_kernel(device, kernel.call, RULE, flush=device.flush)
+    assert warm.median == pytest.approx(1e-6 + 2**23 / 3e12, rel=1e-2)
+    assert cold.median == pytest.approx(1e-6 + 2**23 / 1e12, rel=1e-2)  # neither the flush nor the launch is in it
+    assert (warm.cache_state, cold.cache_state) == ("warm", "cold")
+    assert cold.calls_per_sample == 1
+    assert warm.timer == cold.timer == "device events"
+
+
+def test_the_launch_is_hidden_behind_a_full_queue():
+    device = FakeDevice(overhead=2e-6, launch_cost=1.5e-6, noise=0.0, bandwidth=1e15)
+    kernel = device.build(Spec("copy", "fp32", elements=16))
+    assert time_kernel(device, kernel.call, RULE).median == pytest.approx(2e-6, rel=1e-2)
+
+
+def test_events_on_another_stream_are_noticed():
+    device = FakeDevice(fault="wrong stream")
+    kernel = device.build(Spec("copy", "fp32", elements=2**26))
+    with pytest.raises(Fault, match="the events are not on the stream that does the work"):
+        time_kernel(device, kernel.call, RULE)

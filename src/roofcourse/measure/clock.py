@@ -1,8 +1,10 @@
 """The timing protocol: how long one call takes, and how sure that is. It knows no torch; it is handed what to call.
 
-One sample is a batch of back-to-back calls between two synchronised readings of the clock, long enough (see
-``SAMPLE_SECONDS``) for the clock's own cost not to matter. Samples are taken until there are enough of them and they
-agree, or until time runs out; the result says which.
+*Warm*: one sample is a batch of back-to-back calls between two marks, so the queue of a GPU stays full and inputs that
+fit in a cache stay there. *Cold*: before each call the caches are filled with other data, outside the timed span.
+
+Marks are device events where the device has them (the device stamps its own time, on the stream that does the work)
+and readings of the host's clock after waiting for the device elsewhere. ``Timing.timer`` says which.
 """
 
 from __future__ import annotations
@@ -10,15 +12,68 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-import numpy as np
+from . import statistics
+from .checks import Fault
+from .stopping import StopRule
 
 #: Raised whenever a change of the protocol makes new numbers incomparable with old ones.
-METHOD_VERSION = 1
+METHOD_VERSION = 2
 
+#: Length of one warm sample: long enough for the marks' own cost not to matter.
 SAMPLE_SECONDS = 0.02
-MINIMUM_SAMPLES = 10
-STABLE_SPREAD = 0.005
+#: Calls that are not counted: the first ones pay for compilation, allocation and the choice of a kernel.
+#: At least three, and 25 ms (in samples); a call of half a second and more warms up once.
+WARM_UP_CALLS = 3
+WARM_UP = 1.25
+LONG_WARM_UP_SECONDS = 0.5
+#: Launches that may wait in a device's queue in cold timing; a queue has an end, and then launching blocks.
+COLD_IN_FLIGHT = 8
+
+
+class Watch(Protocol):
+    """What the protocol needs of a device: :class:`HostWatch`, or any :class:`~.device.Device`."""
+
+    timer: str
+    sample_seconds: float
+
+    def now(self) -> float:
+        """The host's clock, in seconds."""
+
+    def span(self, launch: Callable[[], object]) -> float:
+        """Seconds from a mark before ``launch()`` to a mark after all it launched."""
+
+    def spans(self, before: Callable[[], object], launch: Callable[[], object], count: int) -> list[float]:
+        """``count`` times: ``before()``, then ``launch()`` in a span of its own."""
+
+
+class HostWatch:
+    """The host's clock. ``synchronise`` must return only when everything launched so far has finished."""
+
+    timer = "host clock"
+
+    def __init__(
+        self,
+        synchronise: Callable[[], object],
+        clock: Callable[[], float] = time.perf_counter,
+        sample_seconds: float = SAMPLE_SECONDS,
+    ) -> None:
+        self.synchronise, self.now, self.sample_seconds = synchronise, clock, sample_seconds
+
+    def span(self, launch):
+        self.synchronise()
+        start = self.now()
+        launch()
+        self.synchronise()
+        return self.now() - start
+
+    def spans(self, before, launch, count):
+        out = []
+        for _ in range(count):
+            before()
+            out.append(self.span(launch))
+        return out
 
 
 @dataclass(frozen=True)
@@ -28,16 +83,82 @@ class Timing:
     samples: tuple[float, ...]
     calls_per_sample: int
     stopped: str
+    cache_state: str = "warm"
+    timer: str = "host clock"
 
     @property
     def median(self) -> float:
-        return float(np.median(self.samples))
+        return statistics.median(self.samples)
 
     @property
     def spread(self) -> float:
         """Interquartile range divided by the median."""
-        low, high = np.percentile(self.samples, [25, 75])
-        return float((high - low) / self.median)
+        return statistics.spread(self.samples)
+
+
+def time_kernel(
+    watch: Watch,
+    call: Callable[[], object],
+    rule: StopRule,
+    *,
+    flush: Callable[[], object] | None = None,
+    between: Callable[[], object] = lambda: None,
+) -> Timing:
+    """Time ``call`` until ``rule`` says stop: warm, or cold if ``flush`` is given (it must displace every cache).
+
+    ``between`` is called after each sample, outside the timed spans (to read clocks and temperatures, say). Raises
+    :class:`~.checks.Fault` if no time passes (the call does nothing, or nothing waits for its end), and if device
+    events see much less time than the host does (the events are not on the stream that does the work).
+    """
+
+    def repeat(calls: int) -> float:
+        def launch():
+            for _ in range(calls):
+                call()
+
+        return watch.span(launch)
+
+    sample_seconds, warm_up = watch.sample_seconds, WARM_UP * watch.sample_seconds
+    spent, calls = 0.0, 1
+    for _ in range(WARM_UP_CALLS):
+        spent += repeat(1)
+        if spent > LONG_WARM_UP_SECONDS:
+            break
+    # Double the batch until it is long enough to predict from; this warms the shape up as well.
+    while True:
+        before = watch.now()
+        inside = repeat(calls)
+        outside = watch.now() - before
+        spent += outside
+        if spent >= warm_up and (inside >= sample_seconds / 4 or outside >= sample_seconds):
+            break
+        if inside <= 0 and calls >= 1024:
+            raise Fault("no sync", f"{calls} calls took no time: the call does nothing, or nothing waits for its end")
+        calls = calls * 2 if inside < sample_seconds / 4 else calls
+    if inside <= 0.5 * outside and outside >= sample_seconds / 4 and watch.timer == "device events":
+        raise Fault(
+            "wrong stream",
+            f"the device's events saw {inside * 1e6:.3g} µs of work that kept the host waiting {outside * 1e6:.3g} µs: "
+            "the events are not on the stream that does the work",
+        )
+    once = inside / calls
+    calls = 1 if flush else max(1, round(sample_seconds / once))
+
+    samples: list[float] = []
+    noise: list[float] = []
+    start = watch.now()
+    while True:
+        if flush is None:
+            samples.append(repeat(calls) / calls)
+        else:
+            samples += watch.spans(flush, call, COLD_IN_FLIGHT if watch.timer == "device events" else 1)
+        between()
+        if min(samples) <= 0:
+            raise Fault("no sync", f"{calls} calls took no time: the call does nothing, or nothing waits for its end")
+        noise.append(statistics.spread(samples))
+        stopped = rule.verdict(samples, noise, sum(samples) * calls, watch.now() - start)
+        if stopped:
+            return Timing(tuple(samples), calls, stopped, "cold" if flush else "warm", watch.timer)
 
 
 def time_call(
@@ -46,37 +167,19 @@ def time_call(
     *,
     limit_seconds: float = 2.0,
     sample_seconds: float = SAMPLE_SECONDS,
-    minimum_samples: int = MINIMUM_SAMPLES,
+    minimum_samples: int = 10,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Timing:
-    """Time ``call``; ``synchronise`` must return only when everything launched so far has finished.
+    """Time any ``call`` with the host's clock, warm, for about ``limit_seconds``; see :func:`time_kernel`.
 
-    Warm state: the calls of a sample follow each other without a pause, so inputs that fit in a cache stay there.
-    Stops when at least ``minimum_samples`` were taken and their relative spread is below 0.5 %, or when
-    ``limit_seconds`` have passed (``stopped`` then says so). Raises ``ArithmeticError`` if no time passes at all, which
-    means that ``synchronise`` waits for nothing or that ``call`` does nothing.
+    A slow call gets at least three samples. ``synchronise`` must return only when all that was launched has finished.
     """
-
-    def batch(calls: int) -> float:
-        synchronise()
-        start = clock()
-        for _ in range(calls):
-            call()
-        synchronise()
-        return clock() - start
-
-    batch(2)  # the first calls pay for compilation, allocation and kernel choice
-    once = max(batch(1), 1e-9)
-    calls = max(1, round(sample_seconds / once))
-    batch(calls)
-    samples: list[float] = []
-    start = clock()
-    while True:
-        samples.append(batch(calls) / calls)
-        timing = Timing(tuple(samples), calls, "stable")
-        if not timing.median > 0:
-            raise ArithmeticError(f"{calls} calls took no time: the call does nothing, or nothing waits for its end")
-        if len(samples) >= minimum_samples and timing.spread < STABLE_SPREAD:
-            return timing
-        if len(samples) >= 3 and clock() - start > limit_seconds:
-            return Timing(tuple(samples), calls, f"time limit of {limit_seconds:g} s; spread {timing.spread:.1%}")
+    rule = StopRule(minimum_samples, 0.0, 0.005, limit_seconds, limit_seconds)
+    once = HostWatch(synchronise, clock, sample_seconds)
+    once.span(call)  # compiles, allocates, chooses a kernel
+    first = once.span(call)
+    if 3 * first > limit_seconds:  # three samples take longer than the limit: they are all it gets
+        samples = tuple(once.span(call) for _ in range(3))
+        wide = statistics.spread(samples)
+        return Timing(samples, 1, f"time limit of {limit_seconds:g} s: only 3 samples, spread {wide:.1%}")
+    return time_kernel(once, call, rule)

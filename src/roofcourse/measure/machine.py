@@ -1,58 +1,100 @@
-"""What this machine is: the manifest that goes with every number measured on it. No host name, no user name."""
+"""The manifest: what was measured, with which software, under which limits. No host name, no user name, no path."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
-import re
+import sys
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from . import cpu
 
-def _cpu_name() -> str:
+#: Environment variables that change how fast a library is.
+_TUNING = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NVIDIA_TF32_OVERRIDE",
+    "TORCH_BLAS_PREFER_CUBLASLT",
+    "TORCH_BLAS_PREFER_HIPBLASLT",
+    "PYTORCH_TUNABLEOP_ENABLED",
+    "CUBLAS_WORKSPACE_CONFIG",
+    "ROCBLAS_USE_HIPBLASLT",
+    "HSA_OVERRIDE_GFX_VERSION",
+)
+
+
+def _installed(package: str) -> str | None:
     try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:  # not Linux
-        return platform.processor() or platform.machine()
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
-    return found.group(1).strip() if found else platform.machine()
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
-def _cpu_cache_bytes() -> int | None:
-    """The largest cache that /sys lists for the first core, in bytes; ``None`` where the system does not say."""
-    sizes = []
-    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        number, unit = re.fullmatch(r"(\d+)([KM]?)", file.read_text().strip()).groups()
-        sizes.append(int(number) * {"": 1, "K": 2**10, "M": 2**20}[unit])
-    return max(sizes, default=None)
+def _surroundings() -> str:
+    """``"WSL"``, ``"container"``, ``"virtual machine"``, or ``"bare metal or unknown"``."""
+    if "microsoft" in platform.release().lower():
+        return "WSL"
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
+        return "container"
+    return "virtual machine" if "hypervisor" in cpu.flags() else "bare metal or unknown"
 
 
-def manifest(torch, where: str) -> dict:
-    """Facts about the machine and the software, for a run file. ``where`` is ``"cpu"`` or ``"cuda"``."""
+def command_line(arguments: list[str] | None = None) -> str:
+    """The command, without its output file or any other path: a path can tell who ran it."""
+    words = sys.argv if arguments is None else arguments
+    return " ".join([Path(words[0]).name if words else "", *[w for w in words[1:] if not {"/", "\\"} & set(w)]]).strip()
+
+
+def manifest(device, *, now: datetime | None = None) -> dict:
+    """Facts for a run file; ``None`` where the system does not say."""
+    torch = device.torch
     facts = {
-        "key": where,
-        "utc": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "key": device.kind,
+        "name": device.name,
+        "kind": device.kind,
+        "utc": (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "roofcourse": _installed("roofcourse"),
         "torch": torch.__version__,
         "python": platform.python_version(),
+        "numpy": _installed("numpy"),
+        "numba": _installed("numba"),
+        "triton": _installed("triton"),
         "system": platform.system(),
+        "kernel": platform.release(),
         "architecture": platform.machine(),
+        "surroundings": _surroundings(),
+        "cpu": cpu.name(),
+        "cores": cpu.cores(),
+        "threads": torch.get_num_threads(),
+        "last_level_cache_bytes": device.last_level_cache,
+        "timer": device.timer,
+        "seed": 0,
+        "environment": {k: os.environ[k] for k in _TUNING if k in os.environ},
+        "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "command": command_line(),
+        **device.facts,
     }
-    if where == "cuda":
-        card = torch.cuda.get_device_properties(0)
+    if device.kind == "cpu":
         return {
             **facts,
-            "name": card.name,
-            "memory_bytes": card.total_memory,
-            "multiprocessors": card.multi_processor_count,
-            "last_level_cache_bytes": getattr(card, "L2_cache_size", None),
-            "cuda": torch.version.cuda,
+            "memory_bytes": cpu.memory(),
+            "vector_instructions": torch.backends.cpu.get_cpu_capability(),
+            "matrix_library": "MKL" if torch.backends.mkl.is_available() else "other",
         }
-    return {
-        **facts,
-        "name": _cpu_name(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "last_level_cache_bytes": _cpu_cache_bytes(),
-        "vector_instructions": torch.backends.cpu.get_cpu_capability(),
-        "matrix_library": "MKL" if torch.backends.mkl.is_available() else "other",
+    card = device.properties
+    uuid = getattr(card, "uuid", None)
+    facts |= {
+        "memory_bytes": getattr(card, "total_memory", None),
+        "multiprocessors": getattr(card, "multi_processor_count", None),
+        "architecture_name": str(device.capability) if device.capability else None,
+        # Tells two cards of one machine apart without naming either.
+        "device_hash": hashlib.sha256(str(uuid).encode()).hexdigest()[:12] if uuid else None,
     }
+    if device.kind == "cuda":
+        facts |= {"cuda": torch.version.cuda, "matrix_library": f"cuBLAS of CUDA {torch.version.cuda}"}
+    if device.kind == "rocm":
+        facts |= {"hip": torch.version.hip, "matrix_library": f"hipBLAS of ROCm {torch.version.hip}"}
+    return facts
