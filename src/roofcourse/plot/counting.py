@@ -16,7 +16,7 @@ from .style import Layout, log_axis, mark, number, text_size
 def operations(works, roofs=None, *, title: str = "") -> Figure:
     """Operations on one logarithmic axis of arithmetic intensity, in the order given.
 
-    works: {name: Work}; roofs: Rooflines whose ridge points are drawn as upright lines. Nothing is measured but F and B.
+    works: {name: Work}; roofs: Rooflines whose ridge points are drawn as upright lines. The intensities are counted.
     An operation without FLOP has I = 0, which a logarithmic axis cannot show: an arrow at its left end stands for it.
     """
     who = "rc.plot.operations"
