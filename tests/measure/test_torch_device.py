@@ -197,10 +197,16 @@ def test_refusals_of_torch_become_one_line(monkeypatch):
 def test_settings_are_put_back_whatever_happens():
     before = torch.get_float32_matmul_precision()
     d = TorchDevice(torch, "cpu")
-    with pytest.raises(KeyError), d.settings("tf32"):
-        assert torch.get_float32_matmul_precision() == "high"
-        assert not torch.is_grad_enabled()
-        raise KeyError
+    seen = []
+
+    def fail():
+        with d.settings("tf32"):
+            seen.extend((torch.get_float32_matmul_precision(), torch.is_grad_enabled()))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert seen == ["high", False]
     assert torch.get_float32_matmul_precision() == before
     assert torch.is_grad_enabled()
     with d.settings("fp32"):
