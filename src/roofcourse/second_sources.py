@@ -80,7 +80,7 @@ def peak_sources(card: Device | str, precision="fp16", path: str = "gemm") -> tu
     _, best = ceiling_sources(d.key, name, path)
     found = [PeakSource(roof.peak, STUDY, f"best stable {_how(best)}")]
     found += [
-        PeakSource(x.flop_per_s, STUDY, f"{_how(x)}, {x.note}", stable=False)
+        PeakSource(x.flop_per_s, STUDY, f"{_how(x)}, not stable: spread {x.spread:.0%}", stable=False)
         for x in d.measurements("gemm" if path == "gemm" else "fma", name)
         if not x.stable and x.flop_per_s > roof.peak and x.cache_state != "cold"
     ]
@@ -88,7 +88,7 @@ def peak_sources(card: Device | str, precision="fp16", path: str = "gemm") -> tu
         for key in gemm_sets(d):
             x = max(gemm_sweep(key).where(precision=name), key=lambda x: x.flop_per_s, default=None)
             if x:
-                method = f"burst of a few runs, {_library(key)}, {_how(x)}"
+                method = f"short runs, {_library(key)}, {_how(x)}"
                 found.append(PeakSource(x.flop_per_s, "aiconfigurator", method))
         long = [r for r in _rows_of("sustained", d.key) if r["precision"] == name and r["flop_per_s"]]
         if long:

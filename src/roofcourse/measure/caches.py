@@ -17,7 +17,7 @@ from ..work import Work
 
 #: What one call reads at least, so that starting it does not count.
 CALL_BYTES = 16 * 2**20
-SAMPLES = 9
+SAMPLES = 25
 #: A point whose samples scatter more is not trusted.
 STABLE_SPREAD = 0.1
 
