@@ -10,7 +10,7 @@ from . import kinds
 from .bundle import bundle, css, esm
 from .static import static_html
 
-__all__ = ["bounds", "bundle", "compute", "css", "esm", "intensity", "kind_names", "m_sweep", "static_html"]
+__all__ = ["bounds", "bundle", "compute", "css", "esm", "intensity", "kind_names", "m_sweep", "ridge", "static_html"]
 
 
 def kind_names() -> tuple[str, ...]:
