@@ -110,22 +110,23 @@ def unstable(samples: Sequence[float], minimum_samples: int) -> str | None:
     """Why these samples should not set a ceiling, or ``None``."""
     if len(samples) < minimum_samples:
         return f"unstable: only {len(samples)} of {minimum_samples} samples"
-    wide = statistics.spread(samples)
+    wide, slower = statistics.spread(samples), statistics.drift(samples)
+    if wide > UNUSABLE:
+        return f"unusable: the middle half of the samples spans {wide:.0%}"
+    if slower > SLOWER:
+        return f"unstable: {slower:.0%} slower at the end than at the start (throttling, or another program)"
     if wide > UNSTABLE:
-        return f"{'unusable' if wide > UNUSABLE else 'unstable'}: the middle half of the samples spans {wide:.0%}"
+        return f"unstable: the middle half of the samples spans {wide:.0%}"
     return None
 
 
-def throttled(samples: Sequence[float], telemetry) -> str | None:
-    """Signs of a lowered clock: the device says so, its clock is low, or the kernel got slower and slower."""
+def throttled(telemetry) -> str | None:
+    """What the device says about a lowered clock, or ``None``. (A drift of the samples shows it too: ``unstable``.)"""
     if telemetry.throttle:
         return f"throttle: the device reports {telemetry.throttle}"
     clock, default = telemetry.clock_hz, telemetry.default_clock_hz
     if clock and default and clock < LOW_CLOCK * default:
         return f"throttle: it ran at {clock / 1e6:.0f} MHz, {clock / default:.0%} of the default clock"
-    slower = statistics.drift(samples)
-    if slower > SLOWER and statistics.spread(samples) < UNUSABLE:
-        return f"throttle, or another program: {slower:.0%} slower at the end than at the start"
     return None
 
 

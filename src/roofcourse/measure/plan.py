@@ -6,6 +6,7 @@ where memory or the arithmetic does.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from . import support
@@ -32,7 +33,8 @@ def _bytes_each(precision: str) -> int:
 
 
 def _elements(size: float, precision: str) -> int:
-    return max(1, round(size / _bytes_each(precision) / GRAIN)) * GRAIN
+    """At least this many bytes, in whole blocks."""
+    return math.ceil(size / _bytes_each(precision) / GRAIN) * GRAIN
 
 
 def array_bytes(device, quick: bool) -> int:

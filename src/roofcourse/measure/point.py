@@ -117,7 +117,7 @@ def record(
             cache=device.last_level_cache,
             limits=limits,
         ),
-        checks.throttled(timing.samples, telemetry),
+        checks.throttled(telemetry),
     ]
     suspect = "; ".join(d for d in doubts if d) or None
     noisy = checks.unstable(timing.samples, MINIMUM_SAMPLES)
@@ -135,7 +135,7 @@ def record(
         fma_per_element=spec.fma_per_element,
         batch=spec.batch,
         working_set_bytes=work.bytes,
-        spread=timing.spread,
+        spread=timing.spread if len(timing.samples) > 1 else None,
         stable=noisy is None,
         note=noisy,
         kind="measured live",

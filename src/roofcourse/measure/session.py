@@ -63,7 +63,7 @@ class Session:
         topic = f"{spec.kernel} {spec.precision}" + (f" ({spec.implementation})" if spec.implementation else "")
         rule = rule or self.rule
         try:
-            self._affordable(spec, rule)
+            self._affordable(spec)
             point = measure(self.device, spec, rule, ceiling=ceiling, limits=self.limits(spec))
         except Unavailable as reason:
             self._refuse(topic, str(reason))
@@ -83,7 +83,7 @@ class Session:
             self.refusals[topic] = reason
             self.say(f"not measured: {reason}")
 
-    def _affordable(self, spec: Spec, rule: StopRule) -> None:
+    def _affordable(self, spec: Spec) -> None:
         """Raises ``Unavailable`` if one call would take too long, judged by the fastest point of the same kind."""
         if spec.m is None:
             return
@@ -96,7 +96,7 @@ class Session:
             ),
             default=None,
         )
-        if fastest is not None and spec.work.flop / fastest > LONGEST_CALL * rule.cap_seconds:
+        if fastest is not None and spec.work.flop / fastest > LONGEST_CALL * self.rule.cap_seconds:
             seconds = spec.work.flop / fastest
             raise Unavailable(
                 f"{spec.title}: a call would take about {seconds:.2g} s at the {fastest / 1e9:.2g} GFLOP/s seen so far"
@@ -169,7 +169,12 @@ def go(session: Session, parts: tuple[Part, ...], *, budget_seconds: float | Non
         yield Step(spec.title, done, len(work), each * left, point)
         share = rule
         if budget_seconds is not None:
-            fair = max(budget_seconds - passed, 1.0) / left
+            if passed > budget_seconds:
+                session.refusals["time"] = (
+                    f"{left} points: the {budget_seconds:g} s of a quick run were up; --resume goes on"
+                )
+                break
+            fair = (budget_seconds - passed) / left
             share = replace(
                 rule, patience_seconds=min(rule.patience_seconds, fair), cap_seconds=min(rule.cap_seconds, 5 * fair)
             )

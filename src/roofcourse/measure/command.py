@@ -1,0 +1,111 @@
+"""The command ``roofcourse measure``: a whole session with progress, a run file, and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ..records import Run, read_run, write_run
+from . import plan
+from .device import Device, open_device
+from .progress import Progress
+from .session import Session, go
+from .spec import Spec
+from .stopping import FULL, QUICK
+
+#: Seconds that a quick run may take, loading included: measuring gets a little less.
+QUICK_BUDGET = {"cpu": 50.0}
+QUICK_BUDGET_GPU = 24.0
+#: Warm-up of the device before anything counts (seconds): quick, full.
+WARM_UP = {"cpu": (0.5, 5.0)}
+WARM_UP_GPU = (2.0, 30.0)
+#: Exit status after Ctrl-C, by custom.
+INTERRUPTED = 130
+
+
+def measure_machine(
+    *,
+    kind: str | None = None,
+    quick: bool = False,
+    only: tuple[str, ...] = (),
+    out: Path,
+    resume: bool = False,
+    overwrite: bool = False,
+    say: Callable[[str], object] = print,
+    device: Device | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Measure this machine into the run file ``out``; print a report. Returns the exit status: 0, or 130 after Ctrl-C.
+
+    Raises ``ValueError``, ``LookupError`` or ``OSError`` in one line, before anything is measured, for what cannot be.
+    """
+    earlier = _earlier(out, resume, overwrite)
+    device = device or open_device(kind)
+    progress = progress or Progress()
+    parts = plan.whole(device, quick, only)
+    session = Session(device, QUICK if quick else FULL, device.manifest(), say=progress.say)
+    session.machine["quick"] = quick
+    # From here on the file is this session's own.
+    session.save = lambda run: write_run(run, out, overwrite=True)
+    if earlier is not None:
+        session.resume(earlier)
+    todo = sum(len(session.missing(part.specs)) for part in parts)
+    say(f"{device.name}: {todo} points to measure" + (f", {len(session.points)} already in {out}" if earlier else ""))
+    index = 0 if quick else 1
+    budget = QUICK_BUDGET.get(device.kind, QUICK_BUDGET_GPU) if quick else None
+    status = 0
+    with progress:
+        try:
+            size = 1024 if device.kind == "cpu" else 4096
+            session.warm_up(Spec("gemm", "fp32", m=size, n=size, k=size), WARM_UP.get(device.kind, WARM_UP_GPU)[index])
+            for step in go(session, parts, budget_seconds=budget):
+                progress.show(step)
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+    run = session.run(complete=status == 0)
+    if not run.measurements:
+        say("Nothing was measured." + "".join(f"\n  {what}: {why}" for what, why in run.refusals))
+        return status or 1
+    write_run(run, out, overwrite=True)
+    say("\n" + report(run))
+    say(f"\nWritten: {out}")
+    if status:
+        say(f"Interrupted. To go on: roofcourse measure --resume -o {out}" + (" --quick" if quick else ""))
+    return status
+
+
+def _earlier(out: Path, resume: bool, overwrite: bool) -> Run | None:
+    """The run to go on with. Raises if the file is there and is not meant, or is meant and cannot be used."""
+    if not out.resolve().parent.is_dir():
+        raise FileNotFoundError(f"{out}: there is no folder {out.parent}")
+    if resume:
+        return replace(read_run(out), complete=False) if out.exists() else None
+    if out.exists() and not overwrite:
+        raise FileExistsError(f"{out} exists: go on with it (--resume), choose another name (-o), or --overwrite it")
+    return None
+
+
+def report(run: Run) -> str:
+    from ..bench import Recorded
+    from .report import closing
+
+    return closing(Recorded(run))
+
+
+def chart(run: Run):
+    """The roofline figure of a run (needs matplotlib): its ceilings, its M sweep and its FMA sweep.
+
+    Raises ``LookupError`` if the run has no ceiling to draw.
+    """
+    from .. import plot
+    from ..bench import Recorded
+
+    bench = Recorded(run)
+    roofs = list(bench.device.ceilings())
+    if not roofs:
+        raise LookupError("this run has no ceiling to draw: measure with --only bandwidth,matmul")
+    points = [x for x in run.measurements if x.kernel in ("gemm", "fma") and not x.suspect and x.cache_state == "warm"]
+    precisions = [p for p in ("fp16", "fp32") if any(x.precision == p and x.m == 1 for x in points)]
+    chosen = [x for x in points if x.precision in precisions[:1] or x.kernel == "fma"] or points
+    return plot.roofline(roofs, [x for x in chosen if not (x.m == x.n == x.k)] or chosen, title="")
