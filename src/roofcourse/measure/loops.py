@@ -7,7 +7,7 @@ are *counted* by :mod:`roofcourse.loopnest`, not read from the machine: its cach
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numba
 import numpy as np
@@ -17,9 +17,10 @@ from ..loopnest import BLOCK, work
 from ..records import Measurement
 from .cpu import last_level_cache
 
-SAMPLES = 7
-#: A loop that takes this long is timed fewer times.
-SECONDS = 4.0
+#: How often each loop runs. They take turns, so that a busy moment of the machine does not hit one of them alone.
+ROUNDS = 7
+#: After this many seconds no new round begins, if there have been three.
+SECONDS = 30.0
 STABLE_SPREAD = 0.1
 #: Largest relative error of a right product in FP32.
 TOLERANCE = 1e-4
@@ -83,14 +84,14 @@ LOOPS: dict[str, tuple[Callable, str, str]] = {
 }
 
 
-def square(*, quick: bool) -> Iterator[Measurement]:
+def square(*, quick: bool) -> list[Measurement]:
     """All loops on one product whose matrices the caches can hold. Its size is no power of two: walking down a column
     would then use a few lines of the nearest cache only, which is another story."""
     n = 576 if quick else 960
     return sweep(n, n, n)
 
 
-def wide() -> Iterator[Measurement]:
+def wide() -> list[Measurement]:
     """32 rows times an A of at least twice the last-level cache, so that A comes from memory whenever it is read.
 
     Without the naive loop, which would take half a minute.
@@ -101,54 +102,67 @@ def wide() -> Iterator[Measurement]:
     return sweep(32, size, size, ("gemm_rows", "gemm_blocked", "gemm_library"))
 
 
-def sweep(m: int, n: int, k: int, kernels=tuple(LOOPS)) -> Iterator[Measurement]:
-    """Time these kernels on one X (m, k) A (k, n) of random FP32 numbers.
+def sweep(m: int, n: int, k: int, kernels=tuple(LOOPS)) -> list[Measurement]:
+    """Time these kernels on one X (m, k) A (k, n) of random FP32 numbers, each once a round.
 
+    The time of a record is the fastest: other programs can only make a run longer. Its spread is that of all rounds.
     Raises ``ArithmeticError`` in one line if a product is wrong.
     """
     dice = np.random.default_rng(0)
     x = dice.standard_normal((m, k), dtype=np.float32)
     a = dice.standard_normal((k, n), dtype=np.float32)
-    want = x.astype(np.float64) @ a[:, :64].astype(np.float64)
+    y = np.empty((m, n), dtype=np.float32)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the loops run on one core, so the library does too
     try:
-        for kernel in kernels:
-            yield _point(kernel, x, a, want)
+        for kernel in kernels:  # the first call compiles
+            _check(kernel, x, a, y)
+        return [_record(kernel, (m, n, k), samples) for kernel, samples in _rounds(kernels, x, a, y).items()]
     finally:
         torch.set_num_threads(threads)
 
 
-def _point(kernel: str, x: np.ndarray, a: np.ndarray, want: np.ndarray) -> Measurement:
-    run, order, implementation = LOOPS[kernel]
-    (m, k), n = x.shape, a.shape[1]
-    y = np.full((m, n), np.nan, dtype=np.float32)
-    run(x, a, y)  # the first call compiles
+def _check(kernel: str, x: np.ndarray, a: np.ndarray, y: np.ndarray) -> None:
+    want = x.astype(np.float64) @ a[:, :64].astype(np.float64)
+    y.fill(np.nan)
+    LOOPS[kernel][0](x, a, y)
     error = float(np.linalg.norm(y[:, :64] - want) / np.linalg.norm(want))
     if not error <= TOLERANCE:
-        raise ArithmeticError(f"the product {m}x{n}x{k} of {kernel} is wrong: relative error {error:.2g}")
-    samples: list[float] = []
+        shape = f"{x.shape[0]}x{a.shape[1]}x{x.shape[1]}"
+        raise ArithmeticError(f"the product {shape} of {kernel} is wrong: relative error {error:.2g}")
+
+
+def _rounds(kernels, x: np.ndarray, a: np.ndarray, y: np.ndarray) -> dict[str, list[float]]:
+    samples: dict[str, list[float]] = {kernel: [] for kernel in kernels}
     start = time.perf_counter()
-    while len(samples) < 3 or (len(samples) < SAMPLES and time.perf_counter() - start < SECONDS):
-        before = time.perf_counter()
-        run(x, a, y)
-        samples.append(time.perf_counter() - before)
+    for count in range(ROUNDS):
+        if count >= 3 and time.perf_counter() - start > SECONDS:
+            break
+        for kernel, taken in samples.items():
+            before = time.perf_counter()
+            LOOPS[kernel][0](x, a, y)
+            taken.append(time.perf_counter() - before)
+    return samples
+
+
+def _record(kernel: str, shape: tuple[int, int, int], samples: list[float]) -> Measurement:
+    _, order, implementation = LOOPS[kernel]
     low, middle, high = np.percentile(samples, [25, 50, 75])
     spread = float((high - low) / middle)
-    counted = work(order, m, n, k, "fp32")
+    best = f"best of {len(samples)}"
     return Measurement(
         device="cpu",
         kernel=kernel,
         precision="fp32",
-        work=counted,
-        seconds=float(middle),
-        m=m,
-        n=n,
-        k=k,
-        working_set_bytes=work("perfect", m, n, k, "fp32").bytes,
+        work=work(order, *shape, "fp32"),
+        seconds=min(samples),
+        m=shape[0],
+        n=shape[1],
+        k=shape[2],
+        working_set_bytes=work("perfect", *shape, "fp32").bytes,
         spread=spread,
         stable=spread <= STABLE_SPREAD,
-        note=None if spread <= STABLE_SPREAD else f"unstable: spread {spread:.1%}",
+        note=best if spread <= STABLE_SPREAD else f"{best}; unstable: spread {spread:.1%}",
         kind="measured live",
         source="this session",
         implementation=implementation,
