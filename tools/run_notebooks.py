@@ -200,7 +200,8 @@ def clean(name: str, nb, parameters: dict):
         for key in ("papermill", "execution"):
             cell.metadata.pop(key, None)
         if cell.cell_type == "markdown":
-            cell.source = MARKER.sub("", cell.source)
+            # Beside a notebook the book lies in ../book/; a page lies in the book already.
+            cell.source = MARKER.sub("", cell.source).replace("](../book/", "](../")
         if cell.cell_type != "code":
             continue
         count += 1
