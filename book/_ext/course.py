@@ -99,6 +99,9 @@ def repair_body(context: dict) -> None:
         return
     # The label hides what the summary shows ("Show code cell source"): WCAG 2.5.3, label in name.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    # docutils marks a bibliography with roles that ARIA has dropped, in a list whose children are no items.
+    body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    body = body.replace(' role="doc-biblioentry"', "")
     # A table whose first column needs no name: an empty cell, not a heading that says nothing.
     context["body"] = EMPTY_HEADING.sub(r"<td\1></td>", body)
 

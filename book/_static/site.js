@@ -10,7 +10,7 @@
 
 // A page opened from a folder may not read another one, which the search does for its excerpts: titles alone, then.
 document.addEventListener("DOMContentLoaded", () => {
-  if (location.protocol === "file:") window.DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 });
 
 window.addEventListener("load", () => {
@@ -19,12 +19,20 @@ window.addEventListener("load", () => {
   sidebar?.setAttribute("role", "complementary");
   sidebar?.setAttribute("aria-label", "Site");
 
-  // What scrolls sideways takes the keyboard's focus, so it says what it is.
-  document.querySelectorAll(".pst-scrollable-table-container, .cell_output .output, pre").forEach((box, i) => {
-    if (box.scrollWidth <= box.clientWidth) return;
-    const what = box.querySelector("table") ? "Table" : box.matches("pre") ? "Code" : "Output";
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", `${what} ${i + 1}, scrolls sideways`);
+  // What scrolls sideways takes the keyboard's focus, and so says what it is. Whether it scrolls can change: a window is
+  // turned, a folded table is opened.
+  const boxes = document.querySelectorAll(".pst-scrollable-table-container, .cell_output .output, pre, div.math");
+  const watch = new ResizeObserver((changes) => {
+    for (const { target: box } of changes) {
+      if (box.scrollWidth <= box.clientWidth) {
+        for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+        continue;
+      }
+      const what = box.matches("pre") ? "Code" : box.matches(".math") ? "Formula" : box.querySelector("table") ? "Table" : "Output";
+      box.tabIndex = 0;
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", `${what} ${[...boxes].indexOf(box) + 1}, scrolls sideways`);
+    }
   });
+  boxes.forEach((box) => watch.observe(box));
 });
