@@ -42,7 +42,11 @@ lint:
 	@files=$$(ls notebooks/*.ipynb 2>/dev/null); test -z "$$files" || $(BIN)/nbstripout --keep-id --verify $$files \
 	  || { echo "a notebook carries outputs: $(BIN)/nbstripout --keep-id notebooks/*.ipynb"; exit 1; }
 
+bench:  ## measure this CPU beside its peers (likwid, a compiled STREAM): run it on an idle machine
+	@$(PYTHON) tools/environment.py live
+	@$(BIN)/python benchmarks/peers.py
+
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book serve lab check test lint clean
+.PHONY: help book serve lab check test lint bench clean
