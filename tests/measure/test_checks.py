@@ -118,7 +118,14 @@ def test_a_number_above_the_ceiling_is_suspect_and_says_why():
 
 def test_throttling_shows_in_three_ways():
     assert checks.throttled(Telemetry()) is None
-    assert checks.throttled(Telemetry(throttle="the power limit")).endswith("the power limit")
+    assert checks.throttled(Telemetry(throttle="a power brake")).endswith("a power brake")
+    # a card at its power limit runs as it is meant to: said, not suspected
+    full = Telemetry(1.4e9, 1.98e9, throttle="the power limit")
+    assert checks.throttled(full) is None
+    assert checks.limited(full) == "ran into its power limit at 1400 MHz"
+    assert checks.limited(Telemetry()) is None
+    both = Telemetry(throttle="the power limit, a thermal slowdown (hardware)")
+    assert checks.throttled(both) == "throttle: the device reports a thermal slowdown (hardware)"
     assert "1000 MHz, 50% of the default" in checks.throttled(Telemetry(1e9, 2e9))
     assert checks.throttled(Telemetry(1.6e9, 2e9)) is None
     assert "20% slower at the end" in checks.unstable([1.0] * 4 + [1.1] * 4 + [1.2] * 4, 10)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ..roofline import Roofline
 from . import statistics
+from .telemetry import POWER_LIMIT
 
 #: The planted faults of the tests and of the chapter on measuring, by name, with what each does to the number.
 FAULTS = {
@@ -121,13 +122,26 @@ def unstable(samples: Sequence[float], minimum_samples: int) -> str | None:
 
 
 def throttled(telemetry) -> str | None:
-    """What the device says about a lowered clock, or ``None``. (A drift of the samples shows it too: ``unstable``.)"""
-    if telemetry.throttle:
-        return f"throttle: the device reports {telemetry.throttle}"
+    """What the device says about a clock lowered by heat or by a fault, or ``None``.
+
+    At its power limit a card lowers its clock as it is meant to: that is its sustained speed, and :func:`limited` says
+    so. (A drift of the samples shows throttling too: see :func:`unstable`.)
+    """
+    reasons = [r for r in (telemetry.throttle or "").split(", ") if r and r != POWER_LIMIT]
+    if reasons:
+        return f"throttle: the device reports {', '.join(reasons)}"
     clock, default = telemetry.clock_hz, telemetry.default_clock_hz
-    if clock and default and clock < LOW_CLOCK * default:
+    if clock and default and clock < LOW_CLOCK * default and not limited(telemetry):
         return f"throttle: it ran at {clock / 1e6:.0f} MHz, {clock / default:.0%} of the default clock"
     return None
+
+
+def limited(telemetry) -> str | None:
+    """That a card ran at its power limit, or ``None``: no fault, but other cards of the kind may have other limits."""
+    if POWER_LIMIT not in (telemetry.throttle or ""):
+        return None
+    at = f" at {telemetry.clock_hz / 1e6:.0f} MHz" if telemetry.clock_hz else ""
+    return f"ran into its power limit{at}"
 
 
 def suspicion(

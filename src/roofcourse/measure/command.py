@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..records import Run, read_run, write_run
-from . import plan
+from . import plan, support
 from .device import Device, open_device
 from .progress import Progress
 from .session import Session, go
@@ -52,6 +52,8 @@ def measure_machine(
         session.resume(earlier)
     todo = sum(len(session.missing(part.specs)) for part in parts)
     say(f"{device.name}: {todo} points to measure" + (f", {len(session.points)} already in {out}" if earlier else ""))
+    if device.kind in support.UNTRIED:
+        say(f"(The code for {device.kind} has been tested on made-up devices only so far; please report what you see.)")
     index = 0 if quick else 1
     budget = QUICK_BUDGET.get(device.kind, QUICK_BUDGET_GPU) if quick else None
     status = 0
@@ -108,4 +110,5 @@ def chart(run: Run):
     points = [x for x in run.measurements if x.kernel in ("gemm", "fma") and not x.suspect and x.cache_state == "warm"]
     precisions = [p for p in ("fp16", "fp32") if any(x.precision == p and x.m == 1 for x in points)]
     chosen = [x for x in points if x.precision in precisions[:1] or x.kernel == "fma"] or points
-    return plot.roofline(roofs, [x for x in chosen if not (x.m == x.n == x.k)] or chosen, title="")
+    swept = [x for x in chosen if x.m is None or not x.m == x.n == x.k]
+    return plot.roofline(roofs, swept or chosen, title="")

@@ -83,6 +83,7 @@ def examine(kind: str | None = None) -> str:
     sensors = device.telemetry().note
     parts.append(
         f"{device.name} ({device.kind}), timed by {device.timer}"
+        + ("; its code has been tested on made-up devices only so far" if device.kind in support.UNTRIED else "")
         + (f"\n{sensors}" if sensors else "")
         + f"\n{table(cells(device))}"
     )

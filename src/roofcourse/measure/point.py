@@ -137,7 +137,7 @@ def record(
         working_set_bytes=work.bytes,
         spread=timing.spread if len(timing.samples) > 1 else None,
         stable=noisy is None,
-        note=noisy,
+        note=noisy or checks.limited(telemetry),
         kind="measured live",
         source="this session",
         implementation=kernel.implementation,

@@ -155,15 +155,14 @@ def draw(roofs: Sequence[Roofline], points: Sequence[tuple[float, float]], width
     def column(intensity: float) -> int:
         return min(width - 1, max(0, round((math.log10(intensity) - low) / (high - low) * (width - 1))))
 
-    for number, roof in enumerate(reversed(roofs)):
-        letter = chr(ord("A") + len(roofs) - 1 - number)
+    for roof in reversed(roofs):
         for c in range(width):
             intensity = 10 ** (low + (high - low) * c / (width - 1))
-            flat = intensity >= roof.ridge_point
-            grid[row(roof.attainable(intensity))][c] = "-" if flat else "/"
-        grid[row(roof.peak)][width - 1 - 2 * (len(roofs) - 1 - number)] = letter
+            grid[row(roof.attainable(intensity))][c] = "-" if intensity >= roof.ridge_point else "/"
     for intensity, value in points:
         grid[row(value)][column(intensity)] = "o"
+    for i, roof in enumerate(roofs):  # each in a column of its own: roofs can be as high as each other
+        grid[row(roof.peak)][width - 1 - 2 * (len(roofs) - 1 - i)] = chr(ord("A") + i)
     names = [
         f"  {chr(ord('A') + i)}  {PRECISIONS[r.precision].label}{' vector' if r.path == 'vector' else ''}, "
         f"{flop_rate(r.peak)}"

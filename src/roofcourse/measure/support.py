@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 #: Kinds of device, in the order in which one is chosen when nobody says.
 KINDS = ("cuda", "rocm", "xpu", "mps", "cpu")
+#: Kinds whose code has met made-up devices only, so far.
+UNTRIED = ("cuda", "rocm", "xpu", "mps")
 #: Precisions of matrix products that can be measured live, widest first.
 PRODUCTS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8_e4m3", "int8")
 #: Precisions of the kernels that only move data, and of the FMA sweep.

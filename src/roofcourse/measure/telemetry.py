@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+#: The ordinary reason for a lower clock: large matrix products on a large card run into it all the time.
+POWER_LIMIT = "the power limit"
 #: Bits of NVML's clock event reasons that mean "slower than it could be", and what they are called.
 _NVML_REASONS = {
-    0x0000000000000004: "the power limit",
+    0x0000000000000004: POWER_LIMIT,
     0x0000000000000008: "a hardware slowdown",
     0x0000000000000020: "a thermal slowdown (software)",
     0x0000000000000040: "a thermal slowdown (hardware)",
