@@ -101,7 +101,7 @@ EXERCISES = (
         key="2.5",
         answer=_tile,
         unit="rows and columns of a tile",
-        hint="Try powers of two in loopnest.work('blocked', 4096, 4096, 4096, 'fp32', block=b).intensity.",
+        hint="Try powers of two in rc.loopnest.work('blocked', 4096, 4096, 4096, 'fp32', block=b).intensity.",
         praise="About b/4 FLOP/byte in FP32: a tile of 64 stops just short of this ridge point.",
         mistakes=(
             Mistake(
