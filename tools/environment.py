@@ -4,8 +4,8 @@
     python3 tools/environment.py test --chromium
 
 Started by the system's own Python on a machine with nothing else on it, so this file uses the standard library alone.
-What is installed is written to .venv/roofcourse.json together with a hash of constraints.txt and of the project's metadata:
-the content decides, not a time stamp, so a fresh checkout of the same files installs nothing again.
+What is installed is written to .venv/roofcourse.json together with a hash of constraints.txt and of the project's
+metadata: the content decides, not a time stamp.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Fixtures of the explorers' tests: a browser with the network blocked, and pages of static HTML and the bundle."""
+"""Fixtures of the explorers' tests: pages of static HTML and the bundle, in a browser with the network blocked."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,15 +10,6 @@ from pathlib import Path
 import pytest
 
 from roofcourse import explore
-
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
@@ -34,26 +24,6 @@ body {{ margin: 0 auto; max-width: 48rem; padding: 1rem; font-family: sans-serif
 </head>
 <body><main><h1>Explorers</h1>{body}</main>
 <script>{script}</script></body></html>"""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "browser: needs Debian's chromium (make test installs it)")
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator:
-    """One browser for all tests; each test opens its own page."""
-    from playwright.sync_api import sync_playwright
-
-    executable = shutil.which("chromium")
-    if executable is None:
-        pytest.fail(
-            "chromium is not installed: apt-get install chromium (make test does it when it may)", pytrace=False
-        )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
 
 
 class Explorers:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+import roofcourse as rc
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -20,8 +22,23 @@ PAGES = contents()
 OWN = ["genindex.html", "search.html"]  # what Sphinx adds
 
 # The explorers of each page and the controls of each: one that vanished, or came unannounced, is a failure.
+EXPLORERS = {
+    "index.html": ["m_sweep"],
+    "notebooks/01_bounds.html": ["bounds"],
+    "notebooks/02_arithmetic_intensity.html": ["intensity"],
+    "notebooks/03_ridge_point.html": ["ridge"],
+}
+
+
+def roofs() -> list[str]:
+    """The boxes of the ridge explorer: one for each measured ceiling."""
+    ceilings = [ceiling for device in rc.devices() for ceiling in device.ceilings()]
+    return [f"{c.device}.{c.precision}" + (".vector" if c.path == "vector" else "") for c in ceilings]
+
+
 CONTROLS = {
     "m_sweep": ["m", "m_exact", "precision", "device"],
     "bounds": ["kernel", "precision", "device", "flop", "bytes"],
+    "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
+    "ridge": ["preset", "intensity", *roofs()],
 }
-EXPLORERS = {"index.html": ["m_sweep"], "notebooks/01_bounds.html": ["bounds"]}

@@ -18,6 +18,10 @@ def explorer(page: Page, nth: int) -> Locator:
     return page.locator("[data-rc-explorer]").nth(nth)
 
 
+def open_details(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('[data-rc-explorer] details').forEach(node => { node.open = true; })")
+
+
 def state_of(page: Page, nth: int) -> dict:
     return page.evaluate("nth => window.roofcourse.explorers[nth].state()", nth)
 
@@ -25,9 +29,8 @@ def state_of(page: Page, nth: int) -> dict:
 def shown(where: Locator) -> dict[str, float]:
     """The exact number behind every displayed value; nothing where there is none to display."""
     read = "nodes => nodes.map(node => [node.dataset.rcValue, node.dataset.rcExact, node.textContent])"
-    values = [value for value in where.locator("[data-rc-value]").evaluate_all(read) if value[1]]
-    assert all(text.strip() for _, _, text in values)
-    return {name: float(exact) for name, exact, _ in values}
+    assert all(text.strip() for _, _, text in where.locator(".rc-tile [data-rc-value]").evaluate_all(read))
+    return {name: float(exact) for name, exact, _ in where.locator("[data-rc-value]").evaluate_all(read) if exact}
 
 
 def agrees(page: Page, nth: int, kind: str) -> dict:
@@ -52,6 +55,8 @@ def positions(control: Locator) -> list:
     if kind == "number":
         low, high = (int(control.get_attribute(a)) for a in ("min", "max"))
         return [lambda value=value: control.fill(str(value)) for value in (low, 77, 4096, high)]
+    if kind == "checkbox":
+        return [control.click, control.click]
     assert kind == "range"
     keys = ["Home", "ArrowRight", "ArrowRight", "PageUp", "End", "ArrowLeft", "PageDown", "ArrowDown"]
     return [lambda key=key: control.press(key) for key in keys]
@@ -74,6 +79,7 @@ def test_explorers_and_controls_are_as_expected(visit, name):
 def test_every_control_moves_what_is_shown(visit, name, nth, kind, way):
     page = visit(name, way=way)
     agrees(page, nth, kind)
+    open_details(page)
     for control_name in CONTROLS[kind]:
         control = explorer(page, nth).locator(f'[data-rc-control="{control_name}"]')
         assert control.is_visible()
@@ -83,8 +89,8 @@ def test_every_control_moves_what_is_shown(visit, name, nth, kind, way):
             states.append(agrees(page, nth, kind))
             displays.append(explorer(page, nth).inner_text())
         distinct = {str(state) for state in states}
-        assert len(distinct) >= 3, f"{control_name} took {distinct}"
-        assert len(set(displays)) >= 3, f"{control_name} changed nothing to see"
+        assert len(distinct) >= min(3, len(states)), f"{control_name} took {distinct}"
+        assert len(set(displays)) >= min(3, len(states)), f"{control_name} changed nothing to see"
 
 
 @pytest.mark.parametrize(("name", "nth", "kind"), PLACES)
@@ -92,7 +98,7 @@ def test_controls_say_what_they_are(visit, name, nth, kind):
     page = visit(name)
     for control_name in CONTROLS[kind]:
         control = explorer(page, nth).locator(f'[data-rc-control="{control_name}"]')
-        assert control.evaluate("node => node.labels.length") == 1
+        assert control.evaluate("node => node.labels.length === 1 || node.ariaLabel?.length > 1"), control_name
         if control.get_attribute("type") == "range":
             before = control.get_attribute("aria-valuetext")
             control.press("ArrowRight")
@@ -110,9 +116,9 @@ def test_link_opens_the_state_it_names(visit, way):
 
 
 @pytest.mark.parametrize(("name", "nth", "kind"), PLACES)
-def test_explorer_fits_its_page_for_every_device(visit, name, nth, kind):
+def test_explorer_fits_its_page_whatever_is_chosen(visit, name, nth, kind):
     page = visit(name)
-    device = explorer(page, nth).locator('[data-rc-control="device"]')
+    device = explorer(page, nth).locator("select[data-rc-control]").last
     for width in (390, 768, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         for move in positions(device):
