@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 # Not under _static/: Jupyter Book 1 puts each script that it finds there on each page, and MathJax weighs 2 MB.
 VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
 EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>")
-EXPLORER = "data-rc-explorer="
+EXPLORER = re.compile(r'data-rc-explorer="(\w+)"')
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 
 
@@ -66,16 +66,18 @@ def strip_markers(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def add_explorers(app: Sphinx, context: dict) -> None:
-    """The explorers' script and style, on the pages that have one."""
-    if EXPLORER not in context.get("body", ""):
+    """The script of the explorers that a page has, and their style; nothing on a page without one."""
+    kinds = sorted(set(EXPLORER.findall(context.get("body", ""))))
+    if not kinds:
         return
     from roofcourse import explore
 
     static = Path(app.outdir) / "_static"
-    for name, text in (("roofcourse.js", explore.bundle), ("roofcourse.css", explore.css)):
+    script = f"{'-'.join(kinds)}.roofcourse.js"
+    for name, text in ((script, explore.bundle(*kinds)), ("roofcourse.css", explore.css())):
         if not (static / name).exists():
-            (static / name).write_text(text(), encoding="utf-8")
-    app.add_js_file("roofcourse.js", loading_method="defer")
+            (static / name).write_text(text, encoding="utf-8")
+    app.add_js_file(script, loading_method="defer")
     app.add_css_file("roofcourse.css")
 
 

@@ -15,9 +15,17 @@ from roofcourse.explore.bundle import BundleError, join, modules
 LIMIT = 30 * 1024  # bytes, gzipped, script and style sheet together
 
 
-def test_weight():
-    weight = len(gzip.compress((explore.bundle() + explore.css()).encode(), mtime=0))
+@pytest.mark.parametrize("kind", explore.kind_names())
+def test_weight(kind):
+    weight = len(gzip.compress((explore.bundle(kind) + explore.css()).encode(), mtime=0))
     assert weight <= LIMIT, f"{weight} bytes gzipped"
+
+
+def test_a_page_loads_the_kinds_it_shows_and_no_others():
+    assert 'register("bounds"' in explore.bundle("bounds")
+    assert 'register("m_sweep"' not in explore.bundle("bounds")
+    assert re.findall(r'^register\("(\w+)"', explore.bundle(), re.MULTILINE) == list(explore.kind_names())
+    assert re.findall(r'^register\("(\w+)"', explore.esm("ridge"), re.MULTILINE) == ["ridge"]
 
 
 def test_no_address_outside_the_page():

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from .. import palette
+from . import kinds
 
 HERE = Path(__file__).parent
 KINDS = "kinds/"
@@ -84,23 +85,24 @@ def _resolve(importer: str, path: str) -> str:
     return "/".join(parts)
 
 
-def _kinds(sources: dict[str, str]) -> list[str]:
-    """Every module of ``js/kinds/`` that registers a kind."""
-    return [name for name in sources if name.startswith(KINDS) and "\nregister(" in sources[name]]
+def _entries(wanted: tuple[str, ...]) -> list[str]:
+    """The module of each wanted kind, of every kind when none is named."""
+    return [f"{KINDS}{kind}.js" for kind in wanted or kinds.names()]
 
 
 @cache
-def esm() -> str:
-    """The front end as one ES module with ``export default { render }``, for anywidget."""
-    sources = modules()
-    return join(sources, [*_kinds(sources), "render.js"]) + "\nexport default { render };\n"
+def esm(*wanted: str) -> str:
+    """The front end of these kinds (all by default) for anywidget: an ES module with ``export default { render }``."""
+    return join(modules(), [*_entries(wanted), "render.js"]) + "\nexport default { render };\n"
 
 
 @cache
-def bundle() -> str:
-    """The front end with its host for pages without Python, as one classic script that also runs from ``file://``."""
-    sources = modules()
-    return f'(() => {{\n"use strict";\n\n{join(sources, [*_kinds(sources), "host_static.js"])}}})();\n'
+def bundle(*wanted: str) -> str:
+    """The front end of these kinds (all by default) with its host for pages without Python.
+
+    One classic script, so that it also runs from ``file://``; a page loads the kinds that it shows and no others.
+    """
+    return f'(() => {{\n"use strict";\n\n{join(modules(), [*_entries(wanted), "host_static.js"])}}})();\n'
 
 
 def _colours() -> set[str]:

@@ -13,7 +13,6 @@ from .static import static_html
 class Explorer(anywidget.AnyWidget):
     """A live explorer. Subclasses add one trait for each key of their kind's state; every trait can be read and set."""
 
-    _esm = esm()
     _css = css()
 
     kind = traitlets.Unicode(read_only=True).tag(sync=True)
@@ -56,6 +55,7 @@ def create(kind: str, state: dict) -> Explorer:
     members = {key: _trait(default) for key, default in module.DEFAULTS.items()}
     members["_check_state"] = traitlets.validate(*module.DEFAULTS)(check)
     members["__doc__"] = Explorer.__doc__
+    members["_esm"] = esm(kind)
     widget_class = type("".join(part.capitalize() for part in kind.split("_")), (Explorer,), members)
     widget = widget_class(**full)
     widget.set_trait("kind", kind)
