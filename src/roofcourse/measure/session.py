@@ -22,6 +22,8 @@ from .support import Unavailable
 
 #: A kernel is not tried if one call would take longer than this part of the rule's cap: three calls are the least.
 LONGEST_CALL = 1 / 5
+#: Products with fewer FLOP than this are always tried: nothing takes long over them.
+SMALL_PRODUCT = 1e8
 #: The device is warm when its throughput changes less than this over the last readings.
 WARM, READINGS = 0.01, 5
 
@@ -85,7 +87,7 @@ class Session:
 
     def _affordable(self, spec: Spec) -> None:
         """Raises ``Unavailable`` if one call would take too long, judged by the fastest point of the same kind."""
-        if spec.m is None:
+        if spec.m is None or spec.work.flop < SMALL_PRODUCT:
             return
         # By the best sample: on a busy machine the median of a short product can be a hundred times too slow.
         fastest = max(
