@@ -475,9 +475,13 @@ class Live(_Series):
         return _launch_line(_ordered(_each_best(copies), "elements"), self.where, self.hardware.last_level_cache)
 
     def small_products(self) -> Measurements:
-        from .measure import plan
+        """The same small products in as many calls and in one batched call: on a CPU on one core, the best of many
+        rounds; the points of a session (``roofcourse measure``) are not among them."""
+        from .measure import small
 
-        self._measure(plan.many_small(self.hardware), "small products")
+        if self.where == "cpu" and getattr(self.hardware, "torch", None) is not None:
+            return self._once(("small",), lambda: small.on_one_core(quick=self.quick))
+        self._measure(small.specs(), "small products")
         return super().small_products()
 
     def time(self, call, *arguments, **named):
