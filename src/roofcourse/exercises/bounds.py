@@ -100,7 +100,7 @@ EXERCISES = (
                     * device("h100").working_set_sweep("triad")[-1].flop_per_s
                     / device("h100").roofline("fp32", path="vector").peak
                 ),
-                "That is the share of the peak throughput. Compare with the bound of this kernel: arithmetic is not it.",
+                "That is the share of the peak throughput. Compare with this kernel's own bound, the traffic.",
             ),
         ),
         tolerance=0.005,
