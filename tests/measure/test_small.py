@@ -3,8 +3,9 @@
 import pytest
 
 import roofcourse as rc
-from roofcourse.bench import Recorded
-from roofcourse.records import Run
+from roofcourse.bench import RECORDED, RECORDED_SMALL, Recorded
+from roofcourse.records import Run, read_run
+from roofcourse.tables import data_folder
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,13 @@ def test_the_recorded_run_has_them():
     found = rc.bench("local", "bundled").small_products()
     assert {x.kernel for x in found} == {"gemm_loop", "gemm_batched"}
     assert {x.batch for x in found} == {256}
+    assert sorted(set(found.n.tolist())) == [8, 16, 32, 64, 128]
+
+
+def test_both_recorded_runs_are_of_one_machine():
+    whole, apart = (read_run(data_folder() / "runs" / name).machine for name in (RECORDED, RECORDED_SMALL))
+    for fact in ("key", "name", "cores", "last_level_cache_bytes"):
+        assert whole[fact] == apart[fact]
 
 
 def test_another_machine_does_not_borrow_them():
