@@ -1,7 +1,8 @@
 """The interactive explorers: one front end for pages without Python and for JupyterLab.
 
 ``static_html``, ``compute``, ``bundle`` and ``css`` need NumPy and the standard library only. ``m_sweep``,
-``bounds``, ``intensity`` and ``ridge`` make live widgets and need anywidget (``pip install 'roofcourse[book]'``).
+``bounds``, ``intensity``, ``ridge`` and ``measurement`` make live widgets and need anywidget
+(``pip install 'roofcourse[book]'``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,19 @@ from . import kinds
 from .bundle import bundle, css, esm
 from .static import static_html
 
-__all__ = ["bounds", "bundle", "compute", "css", "esm", "intensity", "kind_names", "m_sweep", "ridge", "static_html"]
+__all__ = [
+    "bounds",
+    "bundle",
+    "compute",
+    "css",
+    "esm",
+    "intensity",
+    "kind_names",
+    "m_sweep",
+    "measurement",
+    "ridge",
+    "static_html",
+]
 
 
 def kind_names() -> tuple[str, ...]:
@@ -50,6 +63,15 @@ def intensity(device="h100", precision="fp16", m: int = 16, n: int = 8192, k: in
     Traits ``m``, ``n``, ``k``, ``precision`` and ``device`` can be read and set.
     """
     return _widget("intensity", device=device, precision=precision, m=m, n=n, k=k)
+
+
+def measurement(device="h100", kernel: str = "copy", point: int = 7):
+    """What a benchmark measures: bandwidth by working set, or the FMA sweep by R, one point of the series chosen.
+
+    ``kernel``: ``"copy"``, ``"add"``, ``"triad"``, ``"read_reduce"``, ``"fma_fp32"`` or ``"fma_fp64"``; ``point``: from
+    1, the smallest; past the end of a series its last one counts. All three are traits that can be read and set.
+    """
+    return _widget("measurement", device=device, kernel=kernel, point=point)
 
 
 def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0):

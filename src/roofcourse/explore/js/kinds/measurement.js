@@ -1,0 +1,115 @@
+// The explorer of chapter 4: what a benchmark measures, by working set (memory) or by multiply-adds R (FMA sweep).
+
+import { html, set, write } from "../dom.js";
+import { rateParts, significant, tflopParts, time, timeParts } from "../format.js";
+import { register } from "../registry.js";
+import {
+  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, placeSlider, showNote, watchWidth,
+} from "../shell.js";
+import { acceptName, deviceOf } from "../spec.js";
+import { createMeasurementChart } from "./measurement_chart.js";
+import { binarySize, computeMeasurement, isFma } from "./measurement_model.js";
+
+const MOST_POINTS = 12; // of the longest series
+
+const share3 = (value) => ({ number: significant(value, 3), unit: "%" });
+
+function mountMeasurement({ root, model, spec, host }) {
+  const shell = createShell(root, "kernel, device and point");
+  const change = (key, value) => {
+    model.set(key, value);
+    model.save_changes();
+  };
+  const lastOf = () => deviceOf(spec, model.get("device")).series[model.get("kernel")].length - 1;
+
+  const kernel = createSelect(spec.kernels.map((k) => [k.name, k.label]), (value) => change("kernel", value));
+  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change("device", value));
+  const point = createSlider({
+    last: MOST_POINTS - 1, page: 3, onMove: (position) => change("point", Math.min(position, lastOf()) + 1),
+  });
+  const where = html("output", { "data-rc-value": "number" });
+  const slider = labelled(shell, "point", "Point", point, "rc-half");
+  const label = slider.querySelector("label");
+  set(where, { for: point.id, "aria-hidden": "true" });
+  label.after(where);
+  shell.controls.classList.add("rc-bounds");
+  shell.controls.append(
+    labelled(shell, "kernel", "Kernel", kernel),
+    labelled(shell, "device", "Device", device),
+    slider,
+  );
+
+  const chart = createMeasurementChart(() => fontOf(root));
+  shell.stage.append(chart.node);
+
+  const tiles = {
+    seconds: createTile("Time of one call", "seconds"),
+    bytes_per_s: createTile("Achieved bandwidth", "bytes_per_s"),
+    percent_of_b: createTile("Of B", "percent_of_b"),
+    flop_per_s: createTile("Throughput", "flop_per_s"),
+    percent_of_roof: createTile("Of the roof", "percent_of_roof"),
+    intensity: createTile("Arithmetic intensity", "intensity"),
+  };
+  shell.tiles.append(...Object.values(tiles).map((tile) => tile.node));
+
+  const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
+  const legend = html("p", { class: "rc-legend" });
+  shell.foot.append(legend, ...(host.linkTo ? [link] : []));
+
+  function update() {
+    const now = Object.fromEntries(["kernel", "device", "point"].map((key) => [key, model.get(key)]));
+    const v = computeMeasurement(spec, now);
+    const card = deviceOf(spec, now.device);
+    const fma = isFma(now.kernel);
+    kernel.value = now.kernel;
+    device.value = now.device;
+    const words = fma ? `R = ${v.r}` : binarySize(v.working_set);
+    set(point, { max: v.points - 1 });
+    write(label, fma ? "Multiply-adds R" : "Working set");
+    placeSlider(point, v.number - 1, words, v.points - 1);
+    write(where, words);
+    set(where, { "data-rc-exact": String(v.number) });
+    colourBy(root, card);
+    chart.show(v, card, now.kernel, fma);
+    showTiles(v, fma);
+    write(legend, fma
+      ? `points measured (${spec.source}); line: the roof, min(F, B · I)`
+      : `points measured (${spec.source}); line: B; dashed: a + V/b fitted to the small copies`);
+    write(shell.sentence, v.sentence);
+    if (host.linkTo) link.href = host.linkTo(now);
+  }
+
+  function showTiles(v, fma) {
+    shell.tiles.classList.toggle("rc-three", !fma);
+    for (const key of ["flop_per_s", "percent_of_roof", "intensity"]) {
+      tiles[key].node.hidden = !fma;
+      if (!fma) tiles[key].show(NOTHING, undefined);
+    }
+    tiles.seconds.show(timeParts(v.seconds), v.seconds, fma ? "" : `a launch alone: ${time(v.launch_seconds)}`);
+    tiles.bytes_per_s.show(rateParts(v.bytes_per_s), v.bytes_per_s, "bytes by formula / time");
+    tiles.percent_of_b.show(share3(v.percent_of_b), v.percent_of_b, v.percent_of_b > 105 ? "not memory: a cache" : "of the memory bandwidth");
+    if (!fma) return;
+    tiles.flop_per_s.show(tflopParts(v.flop_per_s), v.flop_per_s, "2 R FLOP a number / time");
+    tiles.percent_of_roof.show(share3(v.percent_of_roof), v.percent_of_roof, v.bound === "memory" ? "the slope B · I" : "the flat roof F");
+    tiles.intensity.show({ number: significant(v.intensity, 3), unit: "FLOP/byte" }, v.intensity, "W/Q");
+  }
+
+  let ready = false;
+  const stop = watchWidth(shell.stage, (width) => {
+    if (chart.resize(width) && ready) update();
+  });
+  ready = true;
+  update();
+  return { update, note: (text) => showNote(shell.note, text), destroy: stop };
+}
+
+register("measurement", {
+  keys: ["kernel", "device", "point"],
+  compute: computeMeasurement,
+  mount: mountMeasurement,
+  accept(spec, key, text) {
+    if (key === "device") return acceptName(spec, key, text);
+    if (key === "kernel") return spec.kernels.some(({ name }) => name === text) ? text : undefined;
+    return /^([1-9]|1[0-2])$/.test(text) ? Number(text) : undefined;
+  },
+});
