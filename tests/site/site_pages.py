@@ -27,6 +27,7 @@ EXPLORERS = {
     "notebooks/01_bounds.html": ["bounds"],
     "notebooks/02_arithmetic_intensity.html": ["intensity"],
     "notebooks/03_ridge_point.html": ["ridge"],
+    "notebooks/05_m_sweep.html": ["m_sweep"],
 }
 
 
