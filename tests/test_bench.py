@@ -127,9 +127,7 @@ def test_a_live_bench_answers_with_the_machine(live):
 def test_what_this_machine_cannot_do_is_one_line(live):
     with pytest.raises(LookupError, match="no tf32 matrix products on .*: TF32 is a format of GPU matrix units"):
         live.matmul_sweep("tf32")
-    with pytest.raises(
-        LookupError, match="no nvfp4 matrix products on .*: nvfp4 .* are not measured live"
-    ):
+    with pytest.raises(LookupError, match="no nvfp4 matrix products on .*: nvfp4 .* are not measured live"):
         live.matmul_sweep("nvfp4")
     with pytest.raises(ValueError, match="unknown path 'diagonal'"):
         live.device.roofline("fp32", "diagonal")
@@ -187,3 +185,20 @@ def test_a_run_says_why_something_is_missing():
         b.fma_sweep()
     with pytest.raises(LookupError, match="this run has no copy sweep"):
         b.launch_overhead()
+
+
+def test_a_readers_run_never_borrows_what_was_recorded_elsewhere(tmp_path):
+    from roofcourse.records import Run
+
+    stand_in = rc.bench("local", "bundled")
+    assert len(stand_in.cache_sweep()) > 0
+    assert len(stand_in.loop_orders("wide")) > 0
+    own = Run(stand_in.run.method_version, stand_in.run.machine, stand_in.run.measurements.where(kernel="copy"))
+    b = rc.bench(run=write_run(own, tmp_path / "run.json"))
+    for call, what in (
+        (b.cache_sweep, "cache sweep"),
+        (b.loop_orders, "loop orders"),
+        (b.small_products, "small products"),
+    ):
+        with pytest.raises(LookupError, match=f"this run has no {what}; it has copy"):
+            call()

@@ -361,16 +361,17 @@ class Recorded(_Series):
 
     def cache_sweep(self) -> Measurements:
         """Read bandwidth of one core by working set, from the nearest cache to memory, as recorded."""
-        found = self.points.where(kernel="read_again")
-        return found or read_run(data_folder() / "runs" / RECORDED_CACHES).measurements
+        if self.stands_in:
+            return read_run(data_folder() / "runs" / RECORDED_CACHES).measurements
+        return self._some(self.points.where(kernel="read_again"), "cache sweep")
 
     def loop_orders(self, shape: str = "square") -> Measurements:
         """One FP32 product by different loops on one core, as recorded: ``"square"``, or ``"wide"``, where A is larger
         than the caches. The bytes are counted by :mod:`roofcourse.loopnest`."""
         square = _is_square(shape)
-        found = Measurements(x for x in self.points if x.kernel.startswith("gemm_") and x.batch is None)
-        found = found or read_run(data_folder() / "runs" / RECORDED_LOOPS).measurements
-        return Measurements(x for x in found if (x.m == x.n) == square)
+        points = read_run(data_folder() / "runs" / RECORDED_LOOPS).measurements if self.stands_in else self.points
+        found = (x for x in points if x.kernel.startswith("gemm_") and x.batch is None and (x.m == x.n) == square)
+        return self._some(Measurements(found), "loop orders")
 
     def small_products(self) -> Measurements:
         """The same small products in as many calls and in one batched call, as recorded.
