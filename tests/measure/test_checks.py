@@ -161,3 +161,16 @@ def test_a_busy_machine_blurs_the_proof_without_stopping_the_measurement():
 
     measure(device, spec, RULE, build=build)
     assert device.proof.startswith("not proved on this busy machine: twice the launches took 2.")
+
+
+def test_the_table_of_the_twelve_says_what_each_does_and_what_the_protocol_says():
+    outcomes = fake.demonstrate_all()
+    assert len(outcomes) == len(FAULTS) == 12
+    assert all(o.caught for o in outcomes)
+    shown = outcomes._repr_html_()
+    assert shown.count("<tr>") == 13
+    assert ">bytes x 2</td>" in shown
+    assert FAULTS["zeros"] in shown
+    lines = repr(outcomes).splitlines()
+    assert len(lines) == 12
+    assert lines[6].startswith("FLOP / 2               x 0.5 ")

@@ -27,6 +27,7 @@ EXPLORERS = {
     "notebooks/01_bounds.html": ["bounds"],
     "notebooks/02_arithmetic_intensity.html": ["intensity"],
     "notebooks/03_ridge_point.html": ["ridge"],
+    "notebooks/04_measurement.html": ["measurement"],
     "notebooks/05_m_sweep.html": ["m_sweep"],
 }
 
@@ -42,4 +43,5 @@ CONTROLS = {
     "bounds": ["kernel", "precision", "device", "flop", "bytes"],
     "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
     "ridge": ["preset", "intensity", *roofs()],
+    "measurement": ["kernel", "device", "point"],
 }

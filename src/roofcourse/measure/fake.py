@@ -7,6 +7,7 @@ and has a right answer. :func:`plant` makes one of the twelve faults of :data:`~
 
 from __future__ import annotations
 
+import html
 import random
 from dataclasses import dataclass, replace
 
@@ -265,3 +266,33 @@ def demonstrate(fault: str) -> Outcome:
     except Fault as found:
         caught = str(found)
     return Outcome(fault, shown, true, unit, caught)
+
+
+class Outcomes(tuple):
+    """Several outcomes, shown as a table: the fault, the factor on the number, what it does, what the protocol says."""
+
+    _HEAD = ("fault", "shown / true", "what it does", "the protocol says")
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        ratios = [o.shown / o.true for o in self]
+        words = [f"{r:,.0f}" if r >= 10 else f"{r:.3g}" for r in ratios]
+        return [(o.fault, r, FAULTS[o.fault], o.caught or "nothing") for o, r in zip(self, words, strict=True)]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{fault:22} x {ratio:6}  {caught}" for fault, ratio, _, caught in self._rows())
+
+    def _repr_html_(self) -> str:
+        # Long words in narrow columns: unlike tables of numbers, this one is set to the left and wraps.
+        cell = "text-align:left;vertical-align:top;white-space:normal;padding:0.3em 0.7em 0.3em 0;"
+        cell += "font-size:0.88em;line-height:1.4;overflow-wrap:anywhere"
+
+        def line(cells, tag):
+            return "<tr>" + "".join(f'<{tag} style="{cell}">{html.escape(c)}</{tag}>' for c in cells) + "</tr>"
+
+        body = "".join(line(r, "td") for r in self._rows())
+        return f'<table class="rc-faults"><thead>{line(self._HEAD, "th")}</thead><tbody>{body}</tbody></table>'
+
+
+def demonstrate_all() -> Outcomes:
+    """All twelve faults, planted one after the other."""
+    return Outcomes(demonstrate(fault) for fault in FAULTS)
