@@ -284,10 +284,13 @@ class Outcomes(tuple):
     def _repr_html_(self) -> str:
         # Long words in narrow columns: unlike tables of numbers, this one is set to the left and wraps.
         cell = "text-align:left;vertical-align:top;white-space:normal;padding:0.3em 0.7em 0.3em 0;"
-        cell += "font-size:0.88em;line-height:1.4;overflow-wrap:anywhere"
+        cell += "font-size:0.88em;line-height:1.4"
+        last = f"{cell};min-width:10em;overflow-wrap:anywhere"  # only its long numbers may be broken
 
         def line(cells, tag):
-            return "<tr>" + "".join(f'<{tag} style="{cell}">{html.escape(c)}</{tag}>' for c in cells) + "</tr>"
+            styles = [cell] * (len(cells) - 1) + [last]
+            parts = zip(cells, styles, strict=True)
+            return "<tr>" + "".join(f'<{tag} style="{s}">{html.escape(c)}</{tag}>' for c, s in parts) + "</tr>"
 
         body = "".join(line(r, "td") for r in self._rows())
         return f'<table class="rc-faults"><thead>{line(self._HEAD, "th")}</thead><tbody>{body}</tbody></table>'
