@@ -285,7 +285,7 @@ class Outcomes(tuple):
         # Long words in narrow columns: unlike tables of numbers, this one is set to the left and wraps.
         cell = "text-align:left;vertical-align:top;white-space:normal;padding:0.3em 0.7em 0.3em 0;"
         cell += "font-size:0.88em;line-height:1.4"
-        last = f"{cell};min-width:10em;overflow-wrap:anywhere"  # only its long numbers may be broken
+        last = f"{cell};min-width:8.5em;overflow-wrap:anywhere"  # only its long numbers may be broken
 
         def line(cells, tag):
             styles = [cell] * (len(cells) - 1) + [last]
