@@ -22,28 +22,32 @@ def open_details(page: Page) -> None:
     page.evaluate("document.querySelectorAll('[data-rc-explorer] details').forEach(node => { node.open = true; })")
 
 
-def state_of(page: Page, nth: int) -> dict:
-    return page.evaluate("nth => window.roofcourse.explorers[nth].state()", nth)
-
-
-def shown(where: Locator) -> dict[str, float]:
-    """The exact number behind every displayed value; nothing where there is none to display."""
-    read = "nodes => nodes.map(node => [node.dataset.rcValue, node.dataset.rcExact, node.textContent])"
-    assert all(text.strip() for _, _, text in where.locator(".rc-tile [data-rc-value]").evaluate_all(read))
-    return {name: float(exact) for name, exact, _ in where.locator("[data-rc-value]").evaluate_all(read) if exact}
+READ = """(nth) => {
+  const root = document.querySelectorAll("[data-rc-explorer]")[nth];
+  const values = (selector) => [...root.querySelectorAll(selector)];
+  return {
+    state: window.roofcourse.explorers[nth].state(),
+    exact: values("[data-rc-value]").map((node) => [node.dataset.rcValue, node.dataset.rcExact]),
+    tiles: values(".rc-tile [data-rc-value]").map((node) => node.textContent.trim()),
+    sentence: root.querySelector("[data-rc-sentence]").textContent,
+    text: root.innerText,
+  };
+}"""
 
 
 def agrees(page: Page, nth: int, kind: str) -> dict:
-    """The page shows, for the state that it is in, exactly what Python computes. Returns that state."""
-    state = state_of(page, nth)
+    """The page shows, for the state that it is in, exactly what Python computes. Returns what was read."""
+    now = page.evaluate(READ, nth)
+    state = now["state"]
     expected = explore.compute(kind, state)
-    numbers = shown(explorer(page, nth))
+    numbers = {name: float(exact) for name, exact in now["exact"] if exact}  # none where a dash is displayed
     assert numbers
+    assert all(now["tiles"])
     for name, number in numbers.items():
         wanted = expected.get(name, state.get(name))
         assert math.isclose(number, wanted, rel_tol=1e-9), f"{name} in {state}: {number}, Python says {wanted}"
-    assert explorer(page, nth).locator("[data-rc-sentence]").text_content() == expected["sentence"]
-    return state
+    assert now["sentence"] == expected["sentence"]
+    return now
 
 
 def positions(control: Locator) -> list:
@@ -56,7 +60,7 @@ def positions(control: Locator) -> list:
         low, high = (int(control.get_attribute(a)) for a in ("min", "max"))
         return [lambda value=value: control.fill(str(value)) for value in (low, 77, 4096, high)]
     if kind == "checkbox":
-        return [control.click, control.click]
+        return [lambda: control.press("Space")] * 2
     assert kind == "range"
     keys = ["Home", "ArrowRight", "ArrowRight", "PageUp", "End", "ArrowLeft", "PageDown", "ArrowDown"]
     return [lambda key=key: control.press(key) for key in keys]
@@ -83,14 +87,14 @@ def test_every_control_moves_what_is_shown(visit, name, nth, kind, way):
     for control_name in CONTROLS[kind]:
         control = explorer(page, nth).locator(f'[data-rc-control="{control_name}"]')
         assert control.is_visible()
-        states, displays = [], []
+        seen = []
         for move in positions(control):
             move()
-            states.append(agrees(page, nth, kind))
-            displays.append(explorer(page, nth).inner_text())
-        distinct = {str(state) for state in states}
-        assert len(distinct) >= min(3, len(states)), f"{control_name} took {distinct}"
-        assert len(set(displays)) >= min(3, len(states)), f"{control_name} changed nothing to see"
+            seen.append(agrees(page, nth, kind))
+        enough = min(3, len(seen))
+        states, displays = {str(now["state"]) for now in seen}, {now["text"] for now in seen}
+        assert len(states) >= enough, f"{control_name} took {states}"
+        assert len(displays) >= enough, f"{control_name} changed nothing to see"
 
 
 @pytest.mark.parametrize(("name", "nth", "kind"), PLACES)
@@ -109,7 +113,7 @@ def test_controls_say_what_they_are(visit, name, nth, kind):
 @pytest.mark.parametrize("way", ["http", "file"])
 def test_link_opens_the_state_it_names(visit, way):
     page = visit("index.html#explorer=m_sweep&m=64&precision=bf16&device=h200", way=way)
-    assert agrees(page, 0, "m_sweep") == {"m": 64, "precision": "bf16", "device": "h200"}
+    assert agrees(page, 0, "m_sweep")["state"] == {"m": 64, "precision": "bf16", "device": "h200"}
     assert "64" in explorer(page, 0).locator("[data-rc-sentence]").inner_text()
     top = explorer(page, 0).evaluate("node => node.getBoundingClientRect().top")
     assert 0 <= top < 450  # in view, and not under the header

@@ -119,7 +119,9 @@ def test_axe_finds_nothing(visit, name, scheme):
     open_details(page)
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        found = Axe().run(page, options=AXE).response["violations"]
+        # contrast, the slow rule, is the same at any width
+        rules = {"color-contrast": {"enabled": width == 1280}}
+        found = Axe().run(page, options={**AXE, "rules": rules}).response["violations"]
         assert [(width, v["id"], [node["html"][:160] for node in v["nodes"]]) for v in found] == []
 
 
