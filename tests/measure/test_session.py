@@ -164,7 +164,11 @@ def test_arrays_for_bandwidth_are_past_the_cache_unless_memory_is_short():
     assert plan.array_bytes(device, True) == 800 * 2**20
     assert plan.array_bytes(FakeDevice(cache=2**20), True) == 512 * 2**20
     assert plan.array_bytes(FakeDevice(kind="cpu", cache=32 * 2**20), True) == 256 * 2**20
-    assert plan.array_bytes(FakeDevice(cache=100 * 2**20, free=10**9), True) == 2 * 10**8
+    assert plan.array_bytes(FakeDevice(cache=100 * 2**20, free=10**9), True) == 10**8
+    wide, narrow = (plan.bandwidth(device, p, True)[0] for p in ("fp64", "fp32"))
+    assert wide.elements == narrow.elements
+    assert 0 <= narrow.elements - 800 * 2**20 // 4 < plan.GRAIN
+    assert wide.work.bytes == pytest.approx(2 * narrow.work.bytes)
 
 
 CAPABILITY = {"cuda": (7, 0), "rocm": "gfx90a", "xpu": None, "mps": None, "cpu": None}

@@ -38,14 +38,15 @@ def _elements(size: float, precision: str) -> int:
 
 
 def array_bytes(device, quick: bool) -> int:
-    """Size of one array for memory bandwidth: 8 x the last-level cache or more, unless memory is too small for three.
+    """Size of one FP32 array for memory bandwidth: 8 x the last-level cache or more, unless memory is too small for
+    three of FP64.
 
     A GPU gets at least 512 MiB (quick) or 1 GiB, so that a pass takes long against a launch; a CPU 128 MiB.
     """
     least = 128 * MIB if device.kind == "cpu" else (512 if quick else 1024) * MIB
     free = device.free_bytes()
     wanted = max(CACHE_FACTOR * device.cache, least)
-    return wanted if free is None else min(wanted, max(free // 5, MIB))
+    return wanted if free is None else min(wanted, max(free // 10, MIB))
 
 
 def implementations(device) -> tuple[str | None, ...]:
@@ -54,8 +55,9 @@ def implementations(device) -> tuple[str | None, ...]:
 
 
 def bandwidth(device, precision: str, quick: bool) -> tuple[Spec, ...]:
-    """Read, write, copy, add and triad on large arrays."""
-    n = _elements(array_bytes(device, quick), precision)
+    """Read, write, copy, add and triad on large arrays: as many elements in every precision, so that a wider format
+    moves more bytes for the same FLOP."""
+    n = _elements(array_bytes(device, quick), "fp32")
     return tuple(Spec(k, precision, elements=n, implementation=i) for k in MOVING for i in implementations(device))
 
 
