@@ -63,7 +63,7 @@ def manifest(device, *, now: datetime | None = None) -> dict:
         "numba": _installed("numba"),
         "triton": _installed("triton"),
         "system": platform.system(),
-        "kernel": platform.release(),
+        "kernel": platform.release().partition("-")[0],  # the suffix names a build, and may name its owner
         "architecture": platform.machine(),
         "surroundings": _surroundings(),
         "cpu": cpu.name(),
