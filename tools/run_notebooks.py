@@ -30,6 +30,7 @@ from nbclient.exceptions import DeadKernelError
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("device", "precision", "source", "quick")  # the parameters that every notebook has
 BUNDLED = {"device": "h100", "precision": "fp16", "source": "bundled", "quick": True}
+START_SECONDS = 180  # a kernel starts in two seconds on an idle machine
 # The cards of a page stay those of the catalogue; its live experiments find this machine by themselves.
 LIVE = {**BUNDLED, "source": "live"}
 TIMEOUT = 600  # seconds for one notebook: ten times what a slow one takes
@@ -117,7 +118,7 @@ def execute(path: Path, parameters: dict, timeout: float):
         try:
             papermill.execute_notebook(
                 str(path), str(page), parameters=parameters, cwd=scratch, kernel_name="python3", language="python",
-                progress_bar=False, log_output=False,
+                progress_bar=False, log_output=False, start_timeout=START_SECONDS,
             )  # fmt: skip
             return nbformat.read(page, as_version=4)
         except papermill.PapermillExecutionError as error:
@@ -131,6 +132,12 @@ def execute(path: Path, parameters: dict, timeout: float):
                 spent = time.monotonic() - started
                 raise NotebookError(f"{name}: stopped after {spent:.0f} s{where} (limit {timeout:g} s)") from None
             raise NotebookError(f"{name}: the kernel died{where} (out of memory?)") from None
+        except RuntimeError as error:  # jupyter_client's word for a kernel that does not answer
+            if "respond" not in str(error):
+                raise
+            raise NotebookError(
+                f"{name}: the kernel did not start within {START_SECONDS} s (machine too busy?)"
+            ) from None
         finally:
             timer.cancel()
             for key, value in before.items():

@@ -104,6 +104,15 @@ def test_dead_kernel(tmp_path):
     assert refusal(source, tmp_path) == "small.ipynb: the kernel died, in cell 2 (out of memory?)"
 
 
+def test_kernel_that_never_answers(tmp_path, monkeypatch):
+    def silent(*args, start_timeout, **kwargs):
+        raise RuntimeError(f"Kernel didn't respond in {start_timeout} seconds")
+
+    monkeypatch.setattr(runner.papermill, "execute_notebook", silent)
+    message = refusal(notebook(tmp_path), tmp_path)
+    assert message == "small.ipynb: the kernel did not start within 180 s (machine too busy?)"
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
