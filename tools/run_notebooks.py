@@ -26,6 +26,7 @@ import nbformat
 import papermill
 import psutil
 from nbclient.exceptions import DeadKernelError
+from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("device", "precision", "source", "quick")  # the parameters that every notebook has
@@ -34,6 +35,8 @@ START_SECONDS = 180  # a kernel starts in two seconds on an idle machine
 # The cards of a page stay those of the catalogue; its live experiments find this machine by themselves.
 LIVE = {**BUNDLED, "source": "live"}
 TIMEOUT = 600  # seconds for one notebook: ten times what a slow one takes
+# Sockets of the file system: two kernels that start together can pick the same TCP port, and one then waits for ever.
+KERNEL = Config({"KernelManager": {"transport": "ipc"}})
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 NEEDS_KERNEL = (
@@ -94,8 +97,8 @@ def environment(scratch: Path) -> dict[str, str]:
     """What a kernel must not take from the person who builds: start-up files, hash seed, today's date in a figure."""
     profile = scratch / "ipython" / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
-    # the kernel advises encryption on each start; it listens on this machine alone
-    (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
+    # a failing cell reaches us by itself; the kernel's own remarks (on being interrupted, say) only clutter the message
+    (profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 50\n")
     return {"IPYTHONDIR": str(scratch / "ipython"), "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "0"}
 
 
@@ -118,7 +121,7 @@ def execute(path: Path, parameters: dict, timeout: float):
         try:
             papermill.execute_notebook(
                 str(path), str(page), parameters=parameters, cwd=scratch, kernel_name="python3", language="python",
-                progress_bar=False, log_output=False, start_timeout=START_SECONDS,
+                progress_bar=False, log_output=False, start_timeout=START_SECONDS, config=KERNEL,
             )  # fmt: skip
             return nbformat.read(page, as_version=4)
         except papermill.PapermillExecutionError as error:
