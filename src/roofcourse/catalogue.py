@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 
+from . import inference
 from .precision import PRECISIONS, Precision
 from .precision import precision as _precision
 from .records import Measurement, Measurements
@@ -137,6 +138,40 @@ class Device:
         if not found:
             raise LookupError(_no_path(self, _precision(precision).name, "vector"))
         return Measurements(sorted(found, key=lambda x: x.fma_per_element))
+
+    def decode_steps(self) -> tuple[inference.DecodeStep, ...]:
+        """Decode steps of Qwen2.5-7B in BF16 timed on this card, by batch and prompt length.
+
+        Raises ``LookupError`` in one line for a card on which no language model was run.
+        """
+        return inference.decode_steps(self.key)
+
+    def decode_step(self, batch: int, prompt_length: int) -> inference.DecodeStep:
+        """The step of one batch and prompt length. Raises ``LookupError`` naming what was timed if it was not."""
+        found = [s for s in self.decode_steps() if (s.batch, s.prompt_length) == (batch, prompt_length)]
+        if not found:
+            there = ", ".join(f"{s.batch} x {s.prompt_length}" for s in self.decode_steps())
+            raise LookupError(f"no step of batch {batch} and prompt {prompt_length} on {self.name}; timed are: {there}")
+        return found[0]
+
+    def layer_counters(
+        self, phase: str | None = None, *, batch: int | None = None, prompt_length: int | None = None, linear=False
+    ) -> tuple[inference.LayerCounter, ...]:
+        """Hardware counters of layer 14 of Qwen2.5-7B, module by module, narrowed to a phase, batch or prompt length.
+
+        ``linear=True``: the seven matrix products alone. Raises ``LookupError`` in one line where nothing was read.
+        """
+        if phase not in (None, *inference.PHASES):
+            raise ValueError(f"unknown phase {phase!r}: {' or '.join(map(repr, inference.PHASES))}")
+        wanted = {"phase": phase, "batch": batch, "prompt_length": prompt_length}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        every = inference.layer_counters(self.key)
+        found = [x for x in every if all(getattr(x, name) == value for name, value in wanted.items())]
+        if not found:
+            there = dict.fromkeys((x.phase, x.batch, x.prompt_length) for x in every)
+            listed = ", ".join(f"{phase} {batch} x {prompt}" for phase, batch, prompt in there)
+            raise LookupError(f"no counters of that kind on {self.name}; there are: {listed}")
+        return tuple(x for x in found if x.module in inference.LINEAR or not linear)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.reported_name})"
