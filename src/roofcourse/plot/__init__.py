@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .bars import bars, bounds, peak_against_bandwidth, ridge_points, traffic
 from .counting import operations, traffic_and_time
+from .decode import bound_and_measured, decode_steps, layers, step_parts
 from .figure import Figure
 from .rooflines import roofline
 from .style import style
@@ -12,14 +13,18 @@ from .sweeps import fma_times, intensity, m_sweep, working_set
 __all__ = [
     "Figure",
     "bars",
+    "bound_and_measured",
     "bounds",
+    "decode_steps",
     "fma_times",
     "intensity",
+    "layers",
     "m_sweep",
     "operations",
     "peak_against_bandwidth",
     "ridge_points",
     "roofline",
+    "step_parts",
     "style",
     "traffic",
     "traffic_and_time",

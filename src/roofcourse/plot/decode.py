@@ -1,0 +1,418 @@
+"""Charts of a language model's two phases: its layers under the roof, its steps by batch, bound beside measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .. import palette
+from ..explore import format as words
+from ..inference import LINEAR
+from ..roofline import Roofline
+from . import reading
+from .drawing import Entry, column_width, frame, name_column, tick_room, words_width, write, write_labels
+from .figure import Figure
+from .labels import Box, Label
+from .style import Layout, log_axis, mark, number, text_size
+
+#: What a step's bound is made of, and the role whose colour it has; the last one is arithmetic, the others are traffic.
+PARTS = {"weights": "matrix-b", "KV cache": "matrix-a", "activations": "matrix-c", "arithmetic": "compute"}
+LINEAR_SHORT = tuple(name.removesuffix("_proj") for name in LINEAR)
+#: One shape for each group of the layers' chart: phase and tokens.
+_SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon")
+#: Marks of one group that are nearer than this (pixels across, pixels up) share a label.
+_TOGETHER = (22.0, 9.0)
+
+
+def layers(roof: Roofline, counters, *, title: str | None = None) -> Figure:
+    """The linear layers of a model under one roof, where the card's counters put them: one shape a phase and batch.
+
+    counters: such as rc.device("h100").layer_counters("decode", linear=True); FLOP counted, bytes and times read.
+    Raises ValueError in one line for modules that are no matrix products, and for several cards at once.
+    """
+    who = "rc.plot.layers"
+    if not isinstance(roof, Roofline):
+        raise ValueError(f"{who} needs one Roofline such as rc.device('h100').roofline('bf16'), not {roof!r}")
+    found = list(counters)
+    if not found or not all(hasattr(x, "module") for x in found):
+        raise ValueError(f"{who} draws layer counters such as rc.device('h100').layer_counters('decode', linear=True)")
+    bare = next((x.module for x in found if x.flop is None), None)
+    if bare:
+        raise ValueError(f"{who}: {bare} is no matrix product; ask for the counters with linear=True")
+    if len({x.device for x in found}) > 1:
+        raise ValueError(f"{who} draws one card; there are {', '.join(dict.fromkeys(x.device for x in found))}")
+    groups: dict[tuple, list] = {}
+    for x in sorted(found, key=lambda x: (x.phase, x.tokens)):
+        groups.setdefault((x.phase, x.batch, x.tokens), []).append(x)
+    if len(groups) > len(_SHAPES):
+        raise ValueError(f"{who} tells at most {len(_SHAPES)} phases and batches apart, not {len(groups)}")
+    shapes = dict(zip(groups, _SHAPES, strict=False))
+    xs, ys = [x.intensity for x in found], [x.flop_per_s for x in found]
+    xlim = (min(xs) / 2.5, max(2 * max(xs), 4 * roof.ridge_point))
+    ylim = (min(ys) / 3, max(*ys, roof.peak) * 2.6)
+    title = title or f"{reading.roof_name(roof)}: the linear layers of one layer of the model, by measured traffic"
+
+    def name(group) -> str:
+        phase, batch, tokens = group
+        return f"{phase}, batch {batch}" + (f" × {number(tokens // batch)}" if phase == "prefill" else "")
+
+    def draw(layout: Layout):
+        base = palette.device(found[0].device)
+        swatches = {g: palette.Swatch(base.name, base.light, base.dark, shapes[g]) for g in groups}
+        entries: list[Entry] = [({"color": base.light, "linewidth": 2.2}, "model: min(F, B·I)")]
+        entries += [(mark(swatches[g], layout), name(g)) for g in groups]
+        figure, axes = frame(
+            layout.tall(470) if layout.narrow else layout,  # room for the labels
+            title,
+            x="arithmetic intensity I (FLOP/byte)",
+            y="throughput P (TFLOP/s)",
+            entries=entries,
+            left=tick_room(layout, ["1 000"]),
+            right=14,
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, *xlim, room=box.width, least=38)
+        log_axis(axes.yaxis, ylim[0] / 1e12, ylim[1] / 1e12, room=box.height, least=24)
+        corners = [xlim[0], roof.ridge_point, xlim[1]]
+        line = [float(roof.attainable(x)) / 1e12 for x in corners]
+        axes.plot(corners, line, color=base.light, linewidth=2.4, zorder=3)
+        floor = ylim[0] / 1e12
+        axes.plot(
+            [roof.ridge_point] * 2, [floor, line[1]], color=palette.role("muted").light, linewidth=1, dashes=(2, 3)
+        )
+        pixels = [tuple(axes.transData.transform(p)) for p in zip(corners, line, strict=True)]
+        taken = [_region(axes, layout, words_, x, role) for words_, x, role in _sides(axes, roof, floor)]
+        ridge = f"ridge point {number(roof.ridge_point)}"
+        at = pixels[1][0] - 6 - text_size(ridge, layout.small)[0]
+        taken.append(write(axes, ridge, max(at, box.x0 + 2), pixels[1][1] + 9, layout, base.light_text, va="bottom"))
+        labels, marks = [], list(taken)
+        for group, members in groups.items():
+            for x in members:
+                axes.plot([x.intensity], [x.flop_per_s / 1e12], zorder=4, **mark(swatches[group], layout))
+            for cluster in _clusters(axes, members):
+                *_, (px, py, _) = cluster
+                text = ", ".join(m for m in LINEAR_SHORT if m in {_short_module(x) for _, _, x in cluster})
+                labels.append(Label(text, px, py, *text_size(text, layout.small), radius=layout.marker / 2 + 1))
+                marks += [Box.around(a, b, layout.marker / 2) for a, b, _ in cluster if (a, b) != (px, py)]
+        ink = palette.role("ink").light
+        write_labels(axes, labels, [ink] * len(labels), layout, marks, [pixels[:2], pixels[1:]], who)
+        return figure
+
+    parts = [
+        f"{title}. Roofline chart, both axes logarithmic. Peak F {reading.three(roof.peak / 1e12)} TFLOP/s, "
+        f"bandwidth B {reading.three(roof.bandwidth / 1e9)} GB/s, "
+        f"ridge point {reading.three(roof.ridge_point)} FLOP/byte."
+    ]
+    for group, members in groups.items():
+        each = "; ".join(
+            f"{_short_module(x)} {reading.three(x.flop_per_s / 1e12)} TFLOP/s at {reading.three(x.intensity)} FLOP/byte"
+            for x in members
+        )
+        parts.append(f"{name(group).capitalize()}: {each}.")
+    parts.append(_sources(found))
+    return Figure(draw, " ".join(parts))
+
+
+def decode_steps(series: Mapping, bounds: Mapping | None = None, *, per_token: bool = False, title: str = "") -> Figure:
+    """Time of a decode step against the batch, one series a card or prompt length.
+
+    series: {name: decode steps}, such as {"H100": [s for s in h100.decode_steps() if s.prompt_length == 128]}.
+    bounds: {name: (batches, seconds)}, the lower bounds, drawn as lines. per_token: the time divided by the batch, on a
+    logarithmic axis. A bar at a point spans the fastest and the slowest run, where they differ visibly.
+
+    Raises ValueError in one line for a series without steps and for a bound that belongs to no series.
+    """
+    who = "rc.plot.decode_steps"
+    if not isinstance(series, Mapping) or not series or not all(len(steps) for steps in series.values()):
+        raise ValueError(f"{who} needs {{name: decode steps}} with at least one step each, not {series!r}")
+    lost = next((name for name in bounds or {} if name not in series), None)
+    if lost is not None:
+        raise ValueError(f"{who}: the bound {lost!r} belongs to no series; there are: {', '.join(series)}")
+    steps = {name: sorted(found, key=lambda s: s.batch) for name, found in series.items()}
+    devices = {s.device for found in steps.values() for s in found}
+    borrowed = [palette.precision(name) for name in ("fp32", "nvfp4", "fp16", "fp64", "bf16", "int8")]
+    swatches = {
+        name: palette.device(found[0].device) if len(devices) > 1 else borrowed[i % len(borrowed)]
+        for i, (name, found) in enumerate(steps.items())
+    }
+
+    def shown(seconds, batch):
+        return np.asarray(seconds, dtype=float) * 1e3 / (np.asarray(batch) if per_token else 1)
+
+    lines = {
+        name: (np.asarray(batch, dtype=float), shown(seconds, batch))
+        for name, (batch, seconds) in (bounds or {}).items()
+    }
+    every = [v for found in steps.values() for s in found for v in (shown(s.low, s.batch), shown(s.high, s.batch))]
+    every += [v for _, values in lines.values() for v in values]
+    batches = sorted({s.batch for found in steps.values() for s in found})
+    what = "time a token (ms)" if per_token else "time of a step (ms)"
+
+    def draw(layout: Layout):
+        ends = {name: number(float(shown(found[-1].seconds, found[-1].batch))) for name, found in steps.items()}
+        muted = palette.role("muted")
+        plain = palette.Swatch(muted.name, muted.light, muted.dark)
+        entries: list[Entry] = [(mark(plain, layout), "measured, bundled data")]
+        if lines:
+            entries.append(({"color": muted.light, "linewidth": 2}, "model: the lower bound"))
+        figure, axes = frame(
+            layout,
+            title,
+            x="batch",
+            y=what,
+            entries=entries,
+            left=tick_room(layout, ["100"]),
+            right=column_width(layout, list(steps), list(ends.values())),
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, batches[0] * 0.85, batches[-1] * 1.15, base=2, room=box.width, least=30)
+        if per_token:
+            log_axis(axes.yaxis, min(every) * 0.6, max(every) * 1.5, room=box.height, least=24)
+        else:
+            axes.set_ylim(0, max(every) * 1.12)
+        rows = []
+        for name, found in steps.items():
+            swatch = swatches[name]
+            xs, ys = [s.batch for s in found], [float(shown(s.seconds, s.batch)) for s in found]
+            axes.plot(xs, ys, color=swatch.light, linewidth=1, alpha=0.55, zorder=2)
+            for s in found:
+                span = [float(shown(v, s.batch)) for v in (s.low, s.high)]
+                axes.plot([s.batch] * 2, span, color=swatch.light, linewidth=1.6, zorder=3)
+            axes.plot(xs, ys, zorder=4, clip_on=False, **mark(swatch, layout))
+            if name in lines:
+                axes.plot(*lines[name], color=swatch.light, linewidth=2, zorder=2)
+            rows.append((axes.transData.transform((xs[-1], ys[-1]))[1], name, ends[name], swatch.light_text, True))
+        name_column(axes, layout, rows)
+        return figure
+
+    scale = "both axes logarithmic" if per_token else "the batch on a logarithmic axis"
+    parts = [f"{title}." if title else "", f"Chart of the {what.replace(' (ms)', '')} against the batch, {scale}."]
+    for name, found in steps.items():
+        each = [(s.seconds / (s.batch if per_token else 1), s.batch) for s in found]
+        parts.append(f"{name}: " + ", ".join(f"{words.time3(t)} at batch {b}" for t, b in each) + ".")
+        if name in lines:
+            low, high = (words.time3(float(v) / 1e3) for v in lines[name][1][[0, -1]])
+            parts.append(f"Its lower bound goes from {low} to {high}.")
+    parts.append(_sources([s for found in steps.values() for s in found]))
+    return Figure(draw, " ".join(part for part in parts if part))
+
+
+def bound_and_measured(rows: Mapping, *, title: str = "") -> Figure:
+    """A lower bound, split into its parts, beside what was measured: {group: {name: (parts, measured seconds)}}.
+
+    parts: {part: seconds} with parts of PARTS, one after the other in a bar; their sum is the bound. The measured time
+    is a filled mark, and the words at the end say it and how many times the bound it is.
+
+    Raises ValueError in one line for an unknown part and for times that are not positive.
+    """
+    who = "rc.plot.bound_and_measured"
+    if not isinstance(rows, Mapping) or not rows or not all(isinstance(g, Mapping) and g for g in rows.values()):
+        raise ValueError(f"{who} needs {{group: {{name: (parts, measured seconds)}}}}, not {rows!r}")
+    flat = [(group, name, dict(parts), float(t)) for group, g in rows.items() for name, (parts, t) in g.items()]
+    for _, name, parts, measured in flat:
+        unknown = next((part for part in parts if part not in PARTS), None)
+        if unknown is not None:
+            raise ValueError(f"{who}: {name!r} has an unknown part {unknown!r}; there are: {', '.join(PARTS)}")
+        if not (0 < measured < np.inf and 0 < sum(parts.values()) < np.inf):
+            raise ValueError(f"{who}: {name!r} needs a bound and a measured time that are positive, in seconds")
+    kinds = [part for part in PARTS if any(parts.get(part) for _, _, parts, _ in flat)]
+    ends = [f"{words.time3(t)}, {words.significant(t / sum(p.values()), 2)} ×" for _, _, p, t in flat]
+    longest = max(max(t, sum(p.values())) for _, _, p, t in flat) * 1e3
+
+    def draw(layout: Layout):
+        step, head = layout.small + 9 + (layout.small + 4 if layout.narrow else 0), layout.small + 16
+        height = len(flat) * step + len(rows) * head + 6
+        muted = palette.role("muted")
+        entries: list[Entry] = [
+            (
+                {"linestyle": "none", "marker": "s", "markersize": 10, "color": palette.role(PARTS[k]).light},
+                f"bound: {k}",
+            )
+            for k in kinds
+        ]
+        entries.append((mark(palette.role("accent"), layout), "measured, and how many times the bound"))
+        probe = frame(layout, title, x="time of a step (ms)", y=None, entries=entries)[1].get_window_extent()
+        placed = layout.tall(layout.height - probe.height + height)
+        left = 8 if layout.narrow else words_width(layout, [name for _, name, _, _ in flat]) + 18
+        figure, axes = frame(placed, title, x="time of a step (ms)", y=None, entries=entries, left=left, right=10)
+        box = axes.get_window_extent()
+        room = words_width(layout, ends) + 16
+        axes.set_xlim(0, longest * box.width / max(box.width - room, 80))
+        axes.set_ylim(height, 0)
+        axes.yaxis.set_visible(False)
+        axes.spines["left"].set_visible(False)
+        ink = palette.role("ink").light
+        y, group_now = 0.0, None
+        for (group, name, parts, measured), end in zip(flat, ends, strict=True):
+            if group != group_now:
+                at = axes.transData.transform((0, y + head / 2 + 3))[1]
+                write(axes, group, 4 if not layout.narrow else box.x0, at, layout, ink, fontweight="bold")
+                y, group_now = y + head, group
+            middle = y + step / 2 + (layout.small / 2 + 1 if layout.narrow else 0)
+            at = axes.transData.transform((0, middle if not layout.narrow else y + layout.small / 2 + 1))[1]
+            side = {"ha": "left"} if layout.narrow else {"ha": "right"}
+            write(axes, name, box.x0 if layout.narrow else box.x0 - 9, at, layout, muted.light, **side)
+            start = 0.0
+            for part in kinds:
+                width = parts.get(part, 0) * 1e3
+                if width:
+                    axes.barh(
+                        middle, width, layout.small - 1, left=start, color=palette.role(PARTS[part]).light, zorder=3
+                    )
+                start += width
+            swatch = palette.role("accent")
+            axes.plot([start, measured * 1e3], [middle] * 2, color=swatch.light, linewidth=1.3, zorder=2)
+            axes.plot([measured * 1e3], [middle], zorder=4, **mark(swatch, layout))
+            px, py = axes.transData.transform((max(measured * 1e3, start), middle))
+            write(axes, end, px + 8, py, layout, ink)
+            y += step
+        return figure
+
+    said = [f"{title}." if title else "", "Bars of the lower bound on a step, by part, each with the measured time."]
+    for group, name, parts, measured in flat:
+        listed = ", ".join(f"{part} {words.time3(parts[part])}" for part in kinds if parts.get(part))
+        ratio = words.significant(measured / sum(parts.values()), 2)
+        said.append(f"{group}, {name}: bound {words.time3(sum(parts.values()))} ({listed}), measured "
+                    f"{words.time3(measured)}, {ratio} times the bound.")  # fmt: skip
+    return Figure(draw, " ".join(part for part in said if part))
+
+
+def step_parts(batch: Sequence[float], parts: Mapping, *, title: str = "") -> Figure:
+    """What a decode step must at least wait for, against the batch: one line for each part, all axes logarithmic.
+
+    batch: batches in rising order; parts: {name: seconds at each}; a name begins with a part of PARTS, which gives its
+    colour ("KV cache, prompt 4096"). Where a line meets that of the weights is marked with its batch.
+
+    Raises ValueError in one line for an unknown part or a length that differs from the batches'.
+    """
+    who = "rc.plot.step_parts"
+    xs = np.asarray(batch, dtype=float)
+    lines = {str(name): np.asarray(values, dtype=float) * 1e3 for name, values in parts.items()}
+    for name, values in lines.items():
+        if _part(name) is None:
+            raise ValueError(f"{who}: {name!r} is no part of a step; a name begins with one of {', '.join(PARTS)}")
+        if values.shape != xs.shape:
+            raise ValueError(f"{who}: {name!r} has {values.size} values for {xs.size} batches")
+    weights = next((v for name, v in lines.items() if _part(name) == "weights"), None)
+    meets = {name: _meeting(xs, values, weights) for name, values in lines.items() if _part(name) != "weights"}
+    meets = {name: at for name, at in meets.items() if at is not None}
+    every = np.concatenate([v[v > 0] for v in lines.values()])
+    limits = (float(every.min()) / 1.5, float(every.max()) * 1.5)
+
+    def draw(layout: Layout):
+        figure, axes = frame(
+            layout,
+            title,
+            x="batch",
+            y="least time (ms)",
+            left=tick_room(layout, ["1 000", "0.01"]),
+            right=column_width(layout, [_short(name, layout) for name in lines], []),
+        )
+        box = axes.get_window_extent()
+        log_axis(axes.xaxis, xs[0] * 0.9, xs[-1] * 1.1, base=2, room=box.width, least=44)
+        log_axis(axes.yaxis, *limits, room=box.height, least=24)
+        rows, segments = [], []
+        for name, values in lines.items():
+            swatch = palette.role(PARTS[_part(name)])
+            axes.plot(xs, values, color=swatch.light, zorder=3)
+            pixels = [tuple(axes.transData.transform(p)) for p in zip(xs, values, strict=True)]
+            segments += [(pixels[0], pixels[-1])]
+            rows.append((pixels[-1][1], _short(name, layout), "", swatch.light_text, True))
+        labels = []
+        for at, height in meets.values():
+            axes.plot([at], [height], marker="|", markersize=14, mew=2, color=palette.role("ink").light, zorder=5)
+            px, py = axes.transData.transform((at, height))
+            text = f"batch {number(round(at))}"
+            labels.append(Label(text, px, py, *text_size(text, layout.small, "bold"), radius=8))
+        write_labels(axes, labels, [palette.role("ink").light] * len(labels), layout, [], segments, who)
+        name_column(axes, layout, rows)
+        return figure
+
+    said = [
+        f"{title}." if title else "",
+        "Least times of the parts of a decode step against the batch, both logarithmic.",
+    ]
+    for name, values in lines.items():
+        low, high = (words.time3(float(v) / 1e3) for v in values[[0, -1]])
+        said.append(f"{name}: {low} at batch {number(xs[0])}, {high} at batch {number(xs[-1])}.")
+    said += [f"{name} takes as long as the weights at batch {reading.three(at)}." for name, (at, _) in meets.items()]
+    return Figure(draw, " ".join(part for part in said if part))
+
+
+def _short_module(x) -> str:
+    return x.module.removesuffix("_proj")
+
+
+def _part(name: str) -> str | None:
+    return next((part for part in PARTS if name.startswith(part)), None)
+
+
+def _short(name: str, layout: Layout) -> str:
+    return name.replace("KV cache, prompt", "KV,") if layout.narrow else name
+
+
+def _meeting(xs, values, weights) -> tuple[float, float] | None:
+    """Where a part's line crosses that of the weights: (batch, milliseconds), on straight lines between the batches."""
+    if weights is None:
+        return None
+    over = np.log(values / weights)
+    for i in range(len(xs) - 1):
+        if over[i] < 0 <= over[i + 1]:
+            share = -over[i] / (over[i + 1] - over[i])
+            at = float(np.exp(np.log(xs[i]) + share * np.log(xs[i + 1] / xs[i])))
+            return at, float(np.exp(np.log(weights[i]) + share * np.log(weights[i + 1] / weights[i])))
+    return None
+
+
+def _sides(axes, roof: Roofline, floor: float):
+    x = axes.transData.transform((roof.ridge_point, floor))[0]
+    return (("memory-bound", x, "memory"), ("compute-bound", x, "compute"))
+
+
+def _region(axes, layout: Layout, text: str, x: float, role: str) -> Box:
+    """Shade one side of the ridge point and name it at the foot of the chart."""
+    area = axes.get_window_extent()
+    memory = role == "memory"
+    low, high = axes.get_xlim()
+    edge = axes.transData.inverted().transform((x, area.y0))[0]
+    span = (low, edge) if memory else (edge, high)
+    axes.axvspan(*span, color=palette.role(role).light, alpha=palette.REGION_OPACITY / 2, linewidth=0, zorder=0)
+    room = area.x1 - x - 8
+    lines = text if memory or words_width(layout, [text], "bold") < room else text.replace("-", "-\n")
+    return write(
+        axes,
+        lines,
+        x - 8 if memory else x + 8,
+        area.y0 + 8,
+        layout,
+        palette.role(role).light_text,
+        ha="right" if memory else "left",
+        va="bottom",
+        fontweight="bold",
+    )
+
+
+def _clusters(axes, members) -> list[list[tuple[float, float, object]]]:
+    """Marks of one group that nearly touch, from the bottom up: (x, y, counter) in pixels."""
+    placed = sorted(
+        ((*axes.transData.transform((x.intensity, x.flop_per_s / 1e12)), x) for x in members), key=lambda p: p[1]
+    )
+    out: list[list] = []
+    for point in placed:
+        near = [
+            group
+            for group in out
+            if any(np.hypot((point[0] - a) / _TOGETHER[0], (point[1] - b) / _TOGETHER[1]) < 1 for a, b, _ in group)
+        ]
+        merged = [p for group in near for p in group]
+        out = [group for group in out if group not in near] + [[*merged, point]]
+    return out
+
+
+def _sources(records) -> str:
+    from ..tables import sources
+
+    table = sources()
+    names = dict.fromkeys(x.source for x in records)
+    return "Source: " + "; ".join(f"{table[n]['title']}, {table[n]['who']}" for n in names) + "."

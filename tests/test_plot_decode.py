@@ -1,0 +1,112 @@
+"""The charts of prefill and decode: values where they belong, words for those who do not see them."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra 'book')")
+
+import roofcourse as rc
+
+H100, H200 = rc.device("h100"), rc.device("h200")
+ROOF = H100.roofline("bf16")
+DECODE = H100.layer_counters("decode", batch=1, linear=True)
+
+
+def words_of(figure) -> list[str]:
+    root = ET.fromstring(figure.svg)
+    return ["".join(e.itertext()) for e in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def runs_through(line, points) -> bool:
+    return np.shape(line.get_xydata()) == np.shape(points) and np.allclose(line.get_xydata(), points)
+
+
+def marks(axes) -> list:
+    return [line for line in axes.lines if line.get_marker() not in ("", "None", None, "|")]
+
+
+def test_layers_stand_at_their_measured_traffic():
+    figure = rc.plot.layers(ROOF, DECODE)
+    (axes,) = figure.figure.axes
+    points = [line.get_xydata()[0] for line in marks(axes)]
+    assert len(points) == 7
+    for (x, y), counter in zip(points, DECODE, strict=True):
+        assert (x, y) == pytest.approx((counter.flop / counter.dram_bytes, counter.flop / counter.seconds / 1e12))
+    # the three sizes of matrix stand apart, and those of one size share a label
+    assert {"k, v", "q, o", "gate, up, down"} <= set(words_of(figure))
+    assert "ridge point 260" in words_of(figure)
+    assert "k 0.472 TFLOP/s at 0.994 FLOP/byte" in figure.alt
+
+
+def test_phases_and_batches_have_shapes_of_their_own():
+    every = [x for x in H100.layer_counters(linear=True) if x.prompt_length == 1024]
+    figure = rc.plot.layers(ROOF, every)
+    shapes = {line.get_marker() for line in marks(figure.figure.axes[0])}
+    assert len(shapes) == 4
+    assert {"decode, batch 1", "decode, batch 8", "prefill, batch 1 × 1\u202f024"} <= set(words_of(figure))
+
+
+def test_steps_by_batch_with_their_bounds():
+    steps = [s for s in H100.decode_steps() if s.prompt_length == 128]
+    figure = rc.plot.decode_steps({"H100": steps}, {"H100": ([1, 16], [0.004, 0.005])}, title="steps")
+    (axes,) = figure.figure.axes
+    assert any(runs_through(line, [(1, 4), (16, 5)]) for line in axes.lines)
+    assert any(runs_through(line, [(s.batch, s.seconds * 1e3) for s in steps]) for line in marks(axes))
+    assert "H100: 11.6 ms at batch 1, 11.8 ms at batch 8, 12.5 ms at batch 16." in figure.alt
+    assert "Its lower bound goes from 4.00 ms to 5.00 ms." in figure.alt
+
+
+def test_time_a_token_is_the_step_over_the_batch():
+    steps = [s for s in H100.decode_steps() if s.prompt_length == 128]
+    (axes,) = rc.plot.decode_steps({"H100": steps}, per_token=True).figure.axes
+    shown = next(line.get_ydata() for line in marks(axes))
+    assert shown == pytest.approx([s.seconds / s.batch * 1e3 for s in steps])
+    assert axes.get_yscale() == "log"
+
+
+def test_a_bound_in_parts_beside_the_measurement():
+    parts = {"weights": 0.004, "KV cache": 0.001}
+    figure = rc.plot.bound_and_measured({"H100": {"batch 8": (parts, 0.012)}}, title="a step")
+    (axes,) = figure.figure.axes
+    bars = [v for p in axes.patches for v in (p.get_x(), p.get_width())]
+    assert bars == pytest.approx([0, 4, 4, 1])
+    assert [line.get_xdata()[0] for line in marks(axes)] == pytest.approx([12])
+    assert "12.0\u00a0ms, 2.4 ×" in words_of(figure)
+    assert "bound 5.00 ms (weights 4.00 ms, KV cache 1.00 ms), measured 12.0 ms, 2.4 times the bound." in figure.alt
+
+
+def test_parts_meet_where_they_are_equal():
+    batch = np.array([1.0, 4, 16, 64])
+    figure = rc.plot.step_parts(batch, {"weights": np.full(4, 8e-3), "KV cache, prompt 10": 1e-3 * batch})
+    (axes,) = figure.figure.axes
+    met = [line.get_xydata()[0] for line in axes.lines if line.get_marker() == "|"]
+    assert np.allclose(met, [(8, 8)])
+    assert "batch 8" in words_of(figure)
+    assert "KV cache, prompt 10 takes as long as the weights at batch 8.00." in figure.alt
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rc.plot.layers(3, DECODE), "rc.plot.layers needs one Roofline"),
+        (lambda: rc.plot.layers(ROOF, []), "rc.plot.layers draws layer counters"),
+        (lambda: rc.plot.layers(ROOF, H100.layer_counters("decode", batch=1)), "input_norm is no matrix product"),
+        (lambda: rc.plot.layers(ROOF, [DECODE[0], H200.layer_counters(linear=True)[0]]), "draws one card"),
+        (lambda: rc.plot.decode_steps({}), "rc.plot.decode_steps needs"),
+        (lambda: rc.plot.decode_steps({"a": H100.decode_steps()}, {"b": ([1], [1])}), "'b' belongs to no series"),
+        (lambda: rc.plot.bound_and_measured({"g": {"n": ({"paper": 1}, 1)}}), "unknown part 'paper'"),
+        (lambda: rc.plot.bound_and_measured({"g": {"n": ({"weights": 1}, 0)}}), "positive, in seconds"),
+        (lambda: rc.plot.step_parts([1, 2], {"ink": [1, 2]}), "'ink' is no part of a step"),
+        (lambda: rc.plot.step_parts([1, 2], {"weights": [1, 2, 3]}), "has 3 values for 2 batches"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_one_line(call, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_chart_gives_the_same_bytes():
+    assert rc.plot.layers(ROOF, DECODE)._repr_html_() == rc.plot.layers(ROOF, DECODE)._repr_html_()
