@@ -37,6 +37,7 @@ __version__ = "0.1.0"
 # Loaded at first use: each pulls in more than NumPy, or is not needed to use the model and the data.
 _LAZY = {
     "loopnest": ".loopnest",
+    "timeline": ".timeline",
     "plot": ".plot",
     "explore": ".explore",
 }

@@ -23,6 +23,7 @@ from .precision import precision as _precision
 from .records import Measurement, Measurements, Run, read_run
 from .roofline import Roofline
 from .tables import data_folder, sources
+from .timeline import Timeline, read_timelines
 
 SOURCES = ("auto", "bundled", "live")
 #: Kernels that move data and do next to no arithmetic; the study of the bundled cards has no "write".
@@ -36,6 +37,10 @@ RECORDED_CACHES = "cpu_epyc_milan_caches.json"
 RECORDED_LOOPS = "cpu_epyc_milan_loops.json"
 #: Many small products on it, in as many calls and in one.
 RECORDED_SMALL = "cpu_epyc_milan_small.json"
+#: Products that fit in its caches, and chains of loads from its memory.
+RECORDED_LIMITS = "cpu_epyc_milan_limits.json"
+#: A small program on it under the profiler.
+RECORDED_TIMELINES = "cpu_epyc_milan_timelines.json"
 
 
 def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, run=None):
@@ -144,6 +149,18 @@ class Bundled(_Notice):
     def small_products(self) -> Measurements:
         """Raises ``LookupError``: the study timed no batched products."""
         raise LookupError(f"many small products were not timed on {self.device.name}; use bench('local') for that")
+
+    def cached_products(self) -> Measurements:
+        """Raises ``LookupError``: the study multiplied by one size of matrix, see ``m_sweep``."""
+        raise LookupError(f"matrices of many sizes were not timed on {self.device.name}; use bench('local') for that")
+
+    def load_chains(self) -> Measurements:
+        """Raises ``LookupError``: the study timed no chains of loads."""
+        raise LookupError(f"chains of loads were not timed on {self.device.name}; use bench('local') for that")
+
+    def timeline(self, size: str = "small") -> Timeline:
+        """Raises ``LookupError``: the study published no timelines."""
+        raise LookupError(f"no timeline of {self.device.name} was published; use bench('local') for that")
 
 
 class Machine:
@@ -382,6 +399,29 @@ class Recorded(_Series):
             return read_run(data_folder() / "runs" / RECORDED_SMALL).measurements
         return super().small_products()
 
+    def cached_products(self) -> Measurements:
+        """One row times matrices of growing size, over and over, as recorded."""
+        return self._some(self._limits().where(kernel="product_again"), "products that fit in a cache")
+
+    def load_chains(self) -> Measurements:
+        """Loads from memory that wait for each other, in 1 to 32 chains (``batch``) on one core, as recorded."""
+        return self._some(self._limits().where(kernel="chase"), "chains of loads")
+
+    def _limits(self) -> Measurements:
+        return read_run(data_folder() / "runs" / RECORDED_LIMITS).measurements if self.stands_in else self.points
+
+    def timeline(self, size: str = "small") -> Timeline:
+        """A program of ``"small"`` or ``"large"`` operators under the profiler: what ran when, as recorded.
+
+        Raises ``LookupError`` for a run file: it holds no timelines.
+        """
+        if not self.stands_in:
+            raise LookupError("a run file holds no timelines: use bench('local', 'live') on that machine")
+        found = read_timelines(data_folder() / "runs" / RECORDED_TIMELINES)
+        if size not in found:
+            raise ValueError(f"unknown size {size!r} of the program; there are: {', '.join(found)}")
+        return found[size]
+
     def _why(self, topic: str) -> str:
         reasons = dict(self.run.refusals)
         return f" ({reasons[topic]})" if topic in reasons else ""
@@ -407,6 +447,7 @@ class Live(_Series):
         self.machine = self.hardware.manifest()
         self._session = Session(self.hardware, rule or (QUICK if quick else FULL), self.machine)
         self._sweeps: dict[tuple, Measurements] = {}
+        self._timelines: dict[str, Timeline] = {}
 
     def notice(self) -> str:
         m = self.machine
@@ -484,6 +525,39 @@ class Live(_Series):
             return self._once(("small",), lambda: small.on_one_core(quick=self.quick))
         self._measure(small.specs(), "small products")
         return super().small_products()
+
+    def cached_products(self) -> Measurements:
+        """A few rows times matrices of growing size, over and over: from well inside the caches to well past them."""
+        from .measure import cached
+
+        if self.where == "cpu" and getattr(self.hardware, "torch", None) is not None:
+            cache = self.machine["last_level_cache_bytes"]
+            return self._once(("cached",), lambda: cached.on_cpu(cache, quick=self.quick))
+        specs = cached.specs()
+        self._measure(specs, "products by size of the matrix")
+        wanted = {(s.m, s.n, s.k) for s in specs}
+        found = self.points.where(kernel="gemm", precision=specs[0].precision, cache_state="warm")
+        return _ordered((x for x in found if (x.m, x.n, x.k) in wanted), "n")
+
+    def load_chains(self) -> Measurements:
+        """Loads from memory that wait for each other, in 1 to 32 chains (``batch``), on one core of the processor.
+
+        Raises ``ValueError`` in one line without numba.
+        """
+        if find_spec("numba") is None:
+            raise ValueError("the chains need numba: pip install 'roofcourse[live]', or use source='bundled'")
+        from .measure import chains
+        from .measure.cpu import last_level_cache
+
+        return self._once(("chains",), lambda: chains.sweep(last_level_cache(), quick=self.quick))
+
+    def timeline(self, size: str = "small") -> Timeline:
+        """A program of ``"small"`` or ``"large"`` operators under torch's profiler: what ran when."""
+        from .measure.timeline import record
+
+        if size not in self._timelines:
+            self._timelines[size] = record(self.where, size, self.machine["name"], f"run of {self.machine['utc']}")
+        return self._timelines[size]
 
     def time(self, call, *arguments, **named):
         """Time any function of torch on this machine, warm: a :class:`~.measure.clock.Timing` with ``median`` (s)."""
