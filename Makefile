@@ -31,7 +31,7 @@ check:  ## ruff, and notebooks without outputs
 	@$(MAKE) --no-print-directory lint
 
 test:  ## everything that CI runs
-	@$(PYTHON) tools/environment.py test live --chromium
+	@$(PYTHON) tools/environment.py test live llm --chromium
 	@$(MAKE) --no-print-directory lint
 	@$(BUILD)
 	@$(BIN)/python tools/run_notebooks.py --out book/_build/runs/rtx4080 -p device rtx4080 -p precision fp8_e4m3

@@ -11,6 +11,7 @@ from importlib import import_module
 from .bench import bench
 from .catalogue import Device, device, devices
 from .exercise import check
+from .explain import Explanation, explain
 from .precision import PRECISIONS, Precision, precision
 from .records import Measurement, Measurements
 from .roofline import Roofline
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 # Loaded at first use: each pulls in more than NumPy, or is not needed to use the model and the data.
 _LAZY = {
+    "llm": ".llm",
     "loopnest": ".loopnest",
     "timeline": ".timeline",
     "plot": ".plot",
@@ -45,6 +47,7 @@ _LAZY = {
 __all__ = [
     "PRECISIONS",
     "Device",
+    "Explanation",
     "Measurement",
     "Measurements",
     "Precision",
@@ -60,6 +63,7 @@ __all__ = [
     "device",
     "devices",
     "elementwise",
+    "explain",
     "fft",
     "fma_sweep",
     "gemm",
