@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+import figures
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -108,10 +109,19 @@ def repair_body(context: dict) -> None:
     context["body"] = EMPTY_HEADING.sub(r"<td\1></td>", body)
 
 
+def separate_figures(app: Sphinx, context: dict) -> None:
+    body = context.get("body")
+    if body is not None:
+        pathto = context["pathto"]
+        folder = Path(app.outdir) / "_images"
+        context["body"] = figures.separate(body, folder, lambda name: pathto(f"_images/{name}", True))
+
+
 def finish_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     if app.builder.format != "html":
         return
     add_explorers(app, context)
+    separate_figures(app, context)
     drop_thebe(context)
     repair_body(context)
 

@@ -64,6 +64,17 @@ def tidy(svg: str, prefix: str, *, themed: bool) -> str:
     return ET.tostring(out, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
 
 
+def standalone(svg: str, colours: dict[str, str]) -> str:
+    """A themed drawing as a file of its own, to be shown as an image: it cannot see the page's variables.
+
+    colours: CSS variable -> "#rrggbb"; a variable that is not among them gets its fallback, the light colour.
+    """
+    body = re.sub(r"var\((--rc-[a-z0-9-]+),(#[0-9a-f]{6})\)", lambda m: colours.get(m[1], m[2]), svg)
+    _, _, width, height = re.search(r'viewBox="([^"]+)"', body)[1].split()
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="{PLAIN_FONT}" '
+    return re.sub(r'^<svg (?:class="[^"]*" )?(?:aria-hidden="true" )?', head, body)
+
+
 def variables_used(svg: str) -> set[str]:
     """The CSS variables that a themed drawing refers to."""
     return set(re.findall(r"var\((--rc-[a-z0-9-]+)", svg))
