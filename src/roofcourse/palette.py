@@ -114,6 +114,9 @@ SPARE: tuple[Swatch, ...] = (
     Swatch("spare-4", "#a8452f", "#ee8f76", "square"),
 )
 
+#: Keys of the machine that a run file is of: its kind of device.
+OWN = ("local", "cuda", "rocm", "xpu", "mps", "cpu")
+
 #: Precision name -> swatch, for a figure of one device at several precisions.
 PRECISIONS: dict[str, Swatch] = {
     name: Swatch(f"precision-{name.replace('_', '-')}", light, dark, marker)
@@ -161,9 +164,9 @@ DARK_PAGE_SELECTORS = (
 
 
 def device(key: str | None) -> Swatch:
-    """The swatch of a device key. "local" and None are the reader's machine; an unknown key gets one of SPARE, always
-    the same one."""
-    if key is None or key == "local":
+    """The swatch of a device key. None, "local" and the keys of run files ("cuda", "cpu") are the reader's machine; an
+    unknown key gets one of SPARE, always the same one."""
+    if key is None or key in OWN:
         return DEVICES["cpu"]
     if key in DEVICES:
         return DEVICES[key]

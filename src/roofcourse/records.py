@@ -296,10 +296,22 @@ def read_run(path: str | os.PathLike) -> Run:
     """Read a run file. Raises ``ValueError`` in one line (file, what is wrong, what to do) if it is not a whole one."""
     path = Path(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not a run file, or cut short ({error})") from None
+    return parse_run(text, path)
+
+
+def parse_run(text: str, path: str | os.PathLike) -> Run:
+    """The run that a file's text holds; ``path`` is its name, for the one-line ``ValueError``.
+
+    ``explore/js/run.js`` reads the same files by the same rules in a browser; a test compares the two.
+    """
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
         raise ValueError(f"{path}: not a run file, or cut short ({error})") from None
     if not isinstance(data, dict) or "schema" not in data:
         raise ValueError(f"{path}: not a run file: it has no field 'schema' ({SCHEMA})")
@@ -309,7 +321,7 @@ def read_run(path: str | os.PathLike) -> Run:
         raise ValueError(f"{path}: schema {data['schema']!r}; this version of roofcourse reads {SCHEMA!r}{hint}")
     try:
         machine = data["machine"]
-        key = machine["key"]
+        key, _ = machine["key"], machine["name"]
         rows = [
             Measurement(
                 device=key,

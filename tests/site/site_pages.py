@@ -39,9 +39,10 @@ def roofs() -> list[str]:
 
 
 CONTROLS = {
-    "m_sweep": ["m", "m_exact", "precision", "device"],
+    "m_sweep": ["m", "m_exact", "precision", "device", "run"],
     "bounds": ["kernel", "precision", "device", "flop", "bytes"],
     "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
     "ridge": ["preset", "intensity", *roofs()],
     "measurement": ["kernel", "device", "point"],
+    "padding": ["m", "m_exact", "tile", "precision", "device"],
 }

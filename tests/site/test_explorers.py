@@ -87,6 +87,8 @@ def test_every_control_moves_what_is_shown(visit, name, nth, kind, way):
     for control_name in CONTROLS[kind]:
         control = explorer(page, nth).locator(f'[data-rc-control="{control_name}"]')
         assert control.is_visible()
+        if control_name == "run":  # a file: see test_a_dropped_run
+            continue
         seen = []
         for move in positions(control):
             move()

@@ -21,6 +21,7 @@ __all__ = [
     "kind_names",
     "m_sweep",
     "measurement",
+    "padding",
     "ridge",
     "static_html",
 ]
@@ -31,21 +32,31 @@ def kind_names() -> tuple[str, ...]:
     return kinds.names()
 
 
-def compute(kind: str, state: dict | None = None) -> dict:
+def compute(kind: str, state: dict | None = None, run=None) -> dict:
     """What an explorer shows in one state: a flat dict of numbers (SI units), names and the sentence.
 
-    ``state`` may leave keys out (the kind's defaults stand in) and names may be aliases. Raises ``ValueError`` or
+    ``state`` may leave keys out (the kind's defaults stand in) and names may be aliases. ``run``: run files, or what
+    ``rc.bench`` gave, as devices beside the cards. Raises ``ValueError`` or
     ``LookupError`` in one line for a kind, a key or a value that does not exist.
     """
-    return kinds.get(kind).compute(kinds.complete(kind, state or {}))
+    own = _own(run)
+    return kinds.get(kind).compute(kinds.complete(kind, state or {}, own), *kinds.extra(kind, own))
 
 
-def m_sweep(device="h100", precision="fp16", m: int = 16):
+def m_sweep(device="h100", precision=None, m: int = 16, run=None):
     """The main explorer as a live widget: one matrix product of M rows under the rooflines of all devices.
+
+    ``run``: the path of a run file of ``roofcourse measure``, what ``rc.bench`` gave, or several of these: each is a
+    device of its own beside the cards. ``device`` may be one too, and is then chosen (``rc.bench("local").device``).
+    ``precision``: ``"fp16"`` where nothing is said, or the first that the chosen run has.
 
     Its traits ``m``, ``precision`` and ``device`` can be read and set; ``values`` has the numbers of the current state.
     """
-    return _widget("m_sweep", device=device, precision=precision, m=m)
+    own, device = _with_device(run, device)
+    state = {"device": device, "precision": precision or "fp16", "m": m}
+    if device in own and precision is None:
+        state = kinds.get("m_sweep").start(own[device], state)
+    return _widget("m_sweep", own, **state)
 
 
 def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: float | None = None):
@@ -74,6 +85,15 @@ def measurement(device="h100", kernel: str = "copy", point: int = 7):
     return _widget("measurement", device=device, kernel=kernel, point=point)
 
 
+def padding(device="rtx4080", precision="fp64", m: int = 2, tile: int = 32):
+    """M useful rows in a kernel that works in blocks of ``tile`` rows: executed work, padded intensity, bound and time.
+
+    ``tile``: 1 (no blocks), 8, 16, 32, 64, 128 or 256. Traits ``m``, ``tile``, ``precision`` and ``device`` can be read
+    and set.
+    """
+    return _widget("padding", device=device, precision=precision, m=m, tile=tile)
+
+
 def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0):
     """Several rooflines, and at a movable intensity (FLOP/byte) which of them is higher, by how much, and how sure.
 
@@ -83,7 +103,28 @@ def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0):
     return _widget("ridge", roofs=roofs, intensity=intensity)
 
 
-def _widget(kind: str, **state):
+def _own(run) -> dict:
+    if run is None:
+        return {}
+    from .own import own_devices
+
+    return own_devices(run)
+
+
+def _with_device(run, device):
+    """Own devices by key, and the key of the chosen device, which may be a measured machine itself."""
+    own = _own(run)
+    if isinstance(device, str) or not hasattr(device, "m_sweep"):
+        return own, device
+    from .own import is_own, own_devices
+
+    if not is_own(device):
+        return own, device
+    own = own_devices([*own.values(), device])
+    return own, list(own)[-1]
+
+
+def _widget(kind: str, own: dict | None = None, **state):
     try:
         import anywidget  # noqa: F401
     except ModuleNotFoundError as error:
@@ -94,4 +135,4 @@ def _widget(kind: str, **state):
         ) from None
     from .widget import create
 
-    return create(kind, state)
+    return create(kind, state, own)

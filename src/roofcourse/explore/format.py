@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -75,8 +76,8 @@ def intensity(value: float) -> str:
 
 
 def with_article(name: str) -> str:
-    """``"an H100"``, ``"a V100"``: by the sound of the first letter's name."""
-    return f"{'an' if name[0] in 'AEFHILMNORSX' else 'a'} {name}"
+    """``"an H100"``, ``"a V100"``: by the sound of the first letter's name; a word such as "Fake" is read as a word."""
+    return f"{'an' if re.match('[AEFHILMNORSX](?![a-z])|[AEIO]', name) else 'a'} {name}"
 
 
 def listed(words: Sequence[str]) -> str:

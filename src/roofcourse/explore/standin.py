@@ -55,10 +55,11 @@ def picture(width: int, height: int, alt: str, parts: Iterable[str]) -> str:
 
 def sweep_figure(spec: dict, state: dict, values: dict, point: Callable[[str, str, int], dict]) -> str:
     """The log-log roofline of one state. ``point(device, precision, m)`` gives the numbers of one measured product."""
+    low = lowest_throughput(spec["devices"])
     x = log_scale(*INTENSITY, LEFT, RIGHT)
-    y = log_scale(*THROUGHPUT, BOTTOM, TOP)
+    y = log_scale(low, THROUGHPUT[1], BOTTOM, TOP)
     chosen = next(d for d in spec["devices"] if d["key"] == state["device"])
-    colour = palette.device(chosen["key"]).light
+    colour = swatch(chosen).light
     precision = state["precision"]
 
     def roof(device: dict) -> str:
@@ -66,7 +67,7 @@ def sweep_figure(spec: dict, state: dict, values: dict, point: Callable[[str, st
         corners = (INTENSITY[0], peak / bandwidth, INTENSITY[1])
         return path((x(i), y(min(peak, bandwidth * i))) for i in corners)
 
-    parts = _axes(x, y)
+    parts = _axes(x, y, low=low)
     others = [roof(d) for d in spec["devices"] if d is not chosen and precision in d["roofs"]]
     parts.append(
         element("path", class_="rc-faint", d="".join(others), fill="none", stroke="currentColor", stroke_opacity=0.25)
@@ -116,9 +117,20 @@ def _answer(v: dict) -> str:
     return f"M = {v['m']}: {fmt.time3(v['seconds'])}, {fmt.percent(v['percent_of_roof'])} of the roof"
 
 
-def _axes(x: Callable, y: Callable, right: float = RIGHT) -> list[str]:
+def lowest_throughput(devices: Iterable[dict]) -> float:
+    """The foot of the axis in FLOP/s: lower than usual, by whole decades, where an own device has less bandwidth."""
+    own = (d["bandwidth"] * INTENSITY[0] for d in devices if "own" in d)
+    return min([THROUGHPUT[0], *(10.0 ** math.floor(math.log10(b)) for b in own)])
+
+
+def swatch(device: dict) -> palette.Swatch:
+    """The colour of a device of a spec."""
+    return next(s for s in palette.swatches() if s.name == device["colour"])
+
+
+def _axes(x: Callable, y: Callable, right: float = RIGHT, low: float = THROUGHPUT[0]) -> list[str]:
     intensities = [10.0**e for e in range(-1, 5)]
-    throughputs = [10.0**e for e in range(11, 17)]
+    throughputs = [10.0**e for e in range(math.ceil(math.log10(low)), 17)]
     lines = [f"M{_short(x(v))} {TOP}V{BOTTOM}" for v in intensities]
     lines += [f"M{LEFT} {_short(y(v))}H{_short(right)}" for v in throughputs]
     grid = element("path", class_="rc-major", d="".join(lines), stroke="currentColor", stroke_opacity=0.15)

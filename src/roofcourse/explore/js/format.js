@@ -45,9 +45,9 @@ export const percent = (value) => `${significant(value, 2)}${SPACE}%`;
 export const percent3 = (value) => `${significant(value, 3)}${SPACE}%`;
 export const intensity = (value) => `${significant(value, 3)}${SPACE}FLOP/byte`;
 
-/** "an H100", "a V100": by the sound of the first letter's name. */
+/** "an H100", "a V100": by the sound of the first letter's name; a word such as "Fake" is read as a word. */
 export function withArticle(name) {
-  return `${/^[AEFHILMNORSX]/.test(name) ? "an" : "a"} ${name}`;
+  return `${/^(?:[AEFHILMNORSX](?![a-z])|[AEIO])/.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** "FP64, FP32 and FP16" */

@@ -3,6 +3,7 @@
 import { checkState, readFragment, writeFragment } from "./fragment.js";
 import { compute, kindOf } from "./registry.js";
 import { render } from "./render.js";
+import { parseRun } from "./run.js";
 
 const PAUSE = 250; // milliseconds between the reader's last move and the change of the address
 
@@ -41,10 +42,24 @@ function start() {
     const model = createModel({ ...state, kind, spec, note: "" }, () => {
       model.set("note", "");
       clearTimeout(timer);
-      timer = setTimeout(() => history.replaceState(history.state, "", writeFragment(name, stateOf())), PAUSE);
+      timer = setTimeout(() => {
+        const address = linkTo(stateOf());
+        if (address !== null) history.replaceState(history.state, "", address);
+      }, PAUSE);
     });
-    render({ model, el, page: { linkTo: (now) => writeFragment(name, now) } });
-    explorers.push({ name, kind, spec, state: stateOf });
+    /** null for a state with a reader's own machine: whoever opens the address does not have it. */
+    const linkTo = (now) => {
+      const known = model.get("spec") === spec || Object.entries(now).every(([key, value]) => kindOf(kind).accept(spec, key, String(value)) !== undefined);
+      return known ? writeFragment(name, now) : null;
+    };
+    const takeRun = (text, file) => {
+      const next = kindOf(kind).withRun(model.get("spec"), parseRun(text, file), file, stateOf());
+      model.set("note", "");
+      model.set("spec", next.spec);
+      for (const [key, value] of Object.entries(next.state)) model.set(key, value);
+    };
+    render({ model, el, page: { linkTo, takeRun } });
+    explorers.push({ name, kind, state: stateOf, get spec() { return model.get("spec"); } });
     mounted.set(name, { kind, spec, model, el });
   }
 

@@ -57,6 +57,14 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 export function placeNear(point, size, frame, forbidden, marks) {
   const { width, height } = size;
   let best = null;
+  const consider = (x, y, distance) => {
+    const box = { x, y, width, height };
+    const inside = x >= frame.x && y >= frame.y && x + width <= frame.x + frame.width && y + height <= frame.y + frame.height;
+    if (!inside || forbidden.some((other) => overlaps(box, other))) return;
+    const covered = marks.filter((mark) => overlaps(box, { x: mark.x - 4, y: mark.y - 4, width: 8, height: 8 })).length;
+    const cost = covered * 10 + distance / 10;
+    if (best === null || cost < best.cost) best = { x, y, cost };
+  };
   for (const distance of [14, 30, 54, 86, 130]) {
     const right = point.x + distance;
     const left = point.x - distance - width;
@@ -67,14 +75,13 @@ export function placeNear(point, size, frame, forbidden, marks) {
       [left, below - 4], [right, above + 4], [point.x - width / 2, above], [left, point.y - height / 2],
       [clamp(point.x - width / 2, frame.x, frame.x + frame.width - width), below],
     ];
-    for (const [x, y] of candidates) {
-      const box = { x, y, width, height };
-      const inside = x >= frame.x && y >= frame.y && x + width <= frame.x + frame.width && y + height <= frame.y + frame.height;
-      if (!inside || forbidden.some((other) => overlaps(box, other))) continue;
-      const covered = marks.filter((mark) => overlaps(box, { x: mark.x - 4, y: mark.y - 4, width: 8, height: 8 })).length;
-      const cost = covered * 10 + distance / 10;
-      if (best === null || cost < best.cost) best = { x, y, cost };
-    }
+    for (const [x, y] of candidates) consider(x, y, distance);
+  }
+  // A narrow frame: nowhere around the point, so anywhere that is free.
+  const crowded = best === null;
+  for (let i = 0; crowded && i < 64; i += 1) {
+    const [x, y] = [frame.x + ((i % 8) / 7) * (frame.width - width), frame.y + (Math.floor(i / 8) / 7) * (frame.height - height)];
+    consider(x, y, Math.hypot(x + width / 2 - point.x, y + height / 2 - point.y));
   }
   if (best !== null) return best;
   return {

@@ -25,3 +25,9 @@ export function betweenDecades(from, to) {
   }
   return values;
 }
+
+/** The foot of an axis of FLOP/s: `usual`, or lower by whole decades where an own device has less bandwidth. */
+export function lowestThroughput(devices, usual = 0.02e12, lowestIntensity = 0.1) {
+  const own = devices.filter((device) => "own" in device).map((device) => Number(`1e${Math.floor(Math.log10(device.bandwidth * lowestIntensity))}`));
+  return Math.min(usual, ...own);
+}

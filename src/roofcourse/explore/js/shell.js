@@ -108,6 +108,17 @@ export function createHint(stage) {
   };
 }
 
+/** Point the link at a state; hide it where a state has no address. */
+export function showLink(link, href) {
+  link.hidden = href === null;
+  if (href !== null) link.href = href;
+}
+
+/** "AMD EPYC (run of 2026-11-30)": a device in a list of choices. */
+export function titleOf(device) {
+  return "own" in device ? `${device.name} (run of ${device.own})` : device.name;
+}
+
 /** Show a note, or hide it when there is nothing to say. */
 export function showNote(node, text) {
   node.hidden = text === "";

@@ -1,6 +1,8 @@
 // What every kind's spec has: devices and precisions, looked up by key, and their values in a link.
 
 export const deviceOf = (spec, key) => spec.devices.find((device) => device.key === key);
+/** What a chart calls a device: a machine's own name can be long. */
+export const labelOf = (device) => device.label || device.name;
 export const precisionOf = (spec, name) => spec.precisions.find((precision) => precision.name === name);
 
 /** The key of a device or the name of a precision written in a link; undefined when there is no such one. */

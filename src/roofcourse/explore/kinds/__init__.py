@@ -8,6 +8,10 @@ A kind is a module with
 * ``compute(state)``: the numbers and the sentence, a flat dict;
 * ``spec()``: what the browser needs to compute the same;
 * ``stand_in(state)``: an SVG for a page without JavaScript.
+
+A kind with ``OWN = True`` also shows machines that the reader measured: its ``check``, ``compute``, ``spec`` and
+``stand_in`` take one more argument, a dict of :class:`~..own.OwnDevice` by key; ``start(device, state)`` is the state
+that shows one that has just come.
 """
 
 from __future__ import annotations
@@ -29,10 +33,22 @@ def get(name: str) -> ModuleType:
     return import_module(f".{name}", __name__)
 
 
-def complete(name: str, state: dict) -> dict:
+def extra(name: str, own: dict) -> tuple:
+    """What to hand to the functions of this kind beside their own arguments: the own devices, or nothing.
+
+    Raises ``ValueError`` if there are own devices and the kind shows none.
+    """
+    if not own:
+        return ()
+    if not getattr(get(name), "OWN", False):
+        raise ValueError(f"the explorer {name} shows the cards of the catalogue only")
+    return (own,)
+
+
+def complete(name: str, state: dict, own: dict | None = None) -> dict:
     """``state`` checked, with the defaults for what it leaves out. Raises ``ValueError`` for a key it does not have."""
-    kind = get(name)
+    kind, more = get(name), extra(name, own or {})
     unknown = sorted(set(state) - set(kind.DEFAULTS))
     if unknown:
         raise ValueError(f"the explorer {name} has no {', '.join(unknown)}; its state is: {', '.join(kind.DEFAULTS)}")
-    return {key: kind.check(key, state.get(key, default)) for key, default in kind.DEFAULTS.items()}
+    return {key: kind.check(key, state.get(key, default), *more) for key, default in kind.DEFAULTS.items()}

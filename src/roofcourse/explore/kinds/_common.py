@@ -19,8 +19,16 @@ def precisions() -> tuple[str, ...]:
     return tuple(name for name in PRECISIONS if name in present)
 
 
-def check_device(value) -> str:
+def check_device(value, own: dict | None = None) -> str:
+    """The key of a card of the catalogue, or of one of the reader's own devices."""
+    if own and (key := getattr(value, "key", value)) in own:
+        return key
     return device(value).key
+
+
+def card(key: str, own: dict):
+    """The device of a checked key."""
+    return own[key] if key in own else device(key)
 
 
 def check_precision(value) -> str:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from ...catalogue import SWEEP_SIZE, Device, device, devices
+from ...catalogue import SWEEP_SIZE, Device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import gemm
 from .. import format as fmt
 from ..model import rows_at_intensity
+from ..own import OwnDevice
 from ..standin import sweep_figure
 from . import _common
 
 LABEL = "the M sweep"
 LARGEST_M = 8192
+OWN = True
 DEFAULTS = {"m": 16, "precision": "fp16", "device": "h100"}
 
 #: From this percentage on a point counts as above the roof; less is rounding.
@@ -27,16 +29,23 @@ BANDWIDTH_MARGIN = 105
 L2_REACH = 1.1
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key == "m":
         return _common.check_whole("m", value, 1, LARGEST_M)
-    return _common.check_device(value) if key == "device" else _common.check_precision(value)
+    return _common.check_device(value, own) if key == "device" else _common.check_precision(value)
 
 
-def point(card: Device, precision: Precision, m: int) -> dict:
+def size_of(card: Device | OwnDevice, precision: str) -> int:
+    """N = K of a device's sweep; 8192 where it has none."""
+    own = card.rows.get(precision, (0,))[0] if isinstance(card, OwnDevice) else 0
+    return own or SWEEP_SIZE
+
+
+def point(card: Device | OwnDevice, precision: Precision, m: int) -> dict:
     """Everything about one product of the sweep, in SI units; keys that do not apply are left out."""
-    work = gemm(m, SWEEP_SIZE, SWEEP_SIZE, precision)
+    n = size_of(card, precision.name)
+    work = gemm(m, n, n, precision)
     v = {
         "m": m,
         "flop": work.flop,
@@ -59,27 +68,38 @@ def point(card: Device, precision: Precision, m: int) -> dict:
         "bound_seconds": roof.time(work),
         "bound": roof.bound(work),
     }
-    sample = _sweep(card.key, precision.name).get(m)
+    sample = next((x for x in samples(card, precision.name) if x[0] == m), None)
     if sample is None:
         return v
+    _, seconds, spread, *suspect = sample
     v |= {
         "measured": True,
-        "unstable": not sample.stable,
-        "seconds": sample.seconds,
-        "flop_per_s": work.flop / sample.seconds,
-        "bytes_per_s": work.bytes / sample.seconds,
-        "percent_of_bandwidth": 100 * (work.bytes / sample.seconds) / roof.bandwidth,
-        "percent_of_roof": 100 * (work.flop / sample.seconds) / v["attainable"],
+        "unstable": spread != 0 or suspect != [],
+        "seconds": seconds,
+        "flop_per_s": work.flop / seconds,
+        "bytes_per_s": work.bytes / seconds,
+        "percent_of_bandwidth": 100 * (work.bytes / seconds) / roof.bandwidth,
+        "percent_of_roof": 100 * (work.flop / seconds) / v["attainable"],
     }
-    if not sample.stable:
-        v["spread"] = sample.spread
+    if spread > 0:
+        v["spread"] = spread
+    if suspect:
+        v["suspect"] = suspect[0]
     v["above_roof"] = _why_above_roof(v, card.l2_bytes)
     return v
 
 
+def samples(card: Device | OwnDevice, precision: str) -> list[list]:
+    """The measured points as the browser gets them: [M, seconds, spread, suspect]; a spread of 0 is that of a stable
+    point, one of -1 not known; the last is there only if a check has doubts."""
+    if isinstance(card, OwnDevice):
+        return [[*x[:3], *filter(None, x[3:])] for x in card.rows[precision][1]]
+    return _catalogue_samples(card, precision)
+
+
 @cache
-def _sweep(key: str, precision: str) -> dict:
-    return {x.m: x for x in device(key).m_sweep(precision)}
+def _catalogue_samples(card: Device, precision: str) -> list[list]:
+    return [[x.m, x.seconds, x.spread if not x.stable else 0] for x in card.m_sweep(precision)]
 
 
 def _why_above_roof(v: dict, l2_bytes: float) -> str:
@@ -95,24 +115,27 @@ def _why_above_roof(v: dict, l2_bytes: float) -> str:
     return "unknown"
 
 
-def compute(state: dict) -> dict:
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state and the sentence about them."""
-    card, precision = device(state["device"]), PRECISIONS[state["precision"]]
+    card, precision = _common.card(state["device"], own or {}), PRECISIONS[state["precision"]]
     v = point(card, precision, state["m"])
     if v["available"]:
-        rows = rows_at_intensity(v["ridge_point"], SWEEP_SIZE, SWEEP_SIZE, precision, LARGEST_M)
+        n = size_of(card, precision.name)
+        rows = rows_at_intensity(v["ridge_point"], n, n, precision, LARGEST_M)
         if rows is not None:
             v["ridge_m"] = rows
     v["sentence"] = _sentence(card, precision, v)
     return v
 
 
-def _sentence(card: Device, precision: Precision, v: dict) -> str:
+def _sentence(card: Device | OwnDevice, precision: Precision, v: dict) -> str:
     name = precision.label
     if not v["available"]:
         others = fmt.listed([PRECISIONS[p].label for p in _common.precisions() if p in card.precisions])
         return f"{name} was not measured on the {card.name}, so it has no {name} roof here. Measured on it: {others}."
-    subject = f"At M = {v['m']} {fmt.with_article(card.name)} in {name} takes"
+    n = size_of(card, precision.name)
+    size = "" if n == SWEEP_SIZE else f" and N = K = {n}"
+    subject = f"At M = {v['m']}{size} {fmt.with_article(card.name)} in {name} takes"
     if v["measured"]:
         first = f"{subject} {fmt.time(v['seconds'])}: {v['bound']}-bound."
     else:
@@ -136,20 +159,23 @@ def _sentence(card: Device, precision: Precision, v: dict) -> str:
     return " ".join(filter(None, (first, second, _remark(card, v))))
 
 
-def _remark(card: Device, v: dict) -> str:
+def _remark(card: Device | OwnDevice, v: dict) -> str:
     """What a reader should know before trusting the point: why it is above the roof, far below it, or unsteady."""
     if not v["measured"]:
         return ""
+    if "suspect" in v:
+        return f"Suspect: {v['suspect']}."
     unsteady = ""
-    if v["unstable"]:
+    if "spread" in v:
         unsteady = f"The run was unstable: its interquartile range was {fmt.percent(100 * v['spread'])} of the median."
+    elif v["unstable"]:
+        unsteady = "The run was unstable."
+    own = isinstance(card, OwnDevice)
     share = fmt.percent(v["percent_of_roof"])
     if v["above_roof"] == "l2":
-        cache_size = fmt.nbytes(card.l2_bytes)
+        cache_size, level = fmt.nbytes(card.l2_bytes), "last-level cache" if own else "L2 cache"
         fits = v["bytes"] <= card.l2_bytes
-        fit = (
-            f"fit in the L2 cache ({cache_size})" if fits else f"are about as many as the L2 cache holds ({cache_size})"
-        )
+        fit = f"fit in the {level} ({cache_size})" if fits else f"are about as many as the {level} holds ({cache_size})"
         return (
             f"That is {share} of the roof: the {fmt.nbytes(v['bytes'])} {fit}, "
             "so a repeated run can read part of them from there instead of memory."
@@ -157,7 +183,8 @@ def _remark(card: Device, v: dict) -> str:
     if v["above_roof"] == "unstable":
         return f"{unsteady} So it did not set the peak, and it stands at {share} of the roof that steadier points set."
     if v["above_roof"] == "bandwidth":
-        return f"That is a little above the roof ({share}): B is a measured lower bound, good to 2 to 5{fmt.SPACE}%."
+        good = "" if own else f", good to 2 to 5{fmt.SPACE}%"
+        return f"That is a little above the roof ({share}): B is a measured lower bound{good}."
     if v["above_roof"] == "unknown":
         return f"That is {share} of the roof; these data do not say why."
     if unsteady:
@@ -167,9 +194,15 @@ def _remark(card: Device, v: dict) -> str:
     return ""
 
 
+def spec(own: dict | None = None) -> dict:
+    """What the browser needs: precisions, and each device's B, F and sweep (see :func:`samples`)."""
+    if not own:
+        return _catalogue_spec()
+    return {**_catalogue_spec(), "devices": [*_catalogue_spec()["devices"], *(_own_spec(d) for d in own.values())]}
+
+
 @cache
-def spec() -> dict:
-    """What the browser needs: precisions, and each device's B, F and sweep as [M, seconds, spread or 0]."""
+def _catalogue_spec() -> dict:
     return {
         "n": SWEEP_SIZE,
         "k": SWEEP_SIZE,
@@ -179,19 +212,37 @@ def spec() -> dict:
             {
                 **_common.device_spec(d),
                 "l2_bytes": d.l2_bytes,
-                "roofs": {
-                    p: {
-                        "peak": d.roofline(p).peak,
-                        "sweep": [[x.m, x.seconds, x.spread if not x.stable else 0] for x in d.m_sweep(p)],
-                    }
-                    for p in d.precisions
-                },
+                "roofs": {p: {"peak": d.roofline(p).peak, "sweep": samples(d, p)} for p in d.precisions},
             }
             for d in devices()
         ],
     }
 
 
-def stand_in(state: dict) -> str:
+def _own_spec(d: OwnDevice) -> dict:
+    known = [p for p in d.precisions if p in _common.precisions()]
+    return {
+        **d.spec(),
+        "l2_bytes": d.l2_bytes,
+        "roofs": {p: {"peak": d.roofline(p).peak, "sweep": samples(d, p), "n": size_of(d, p)} for p in known},
+    }
+
+
+def start(d: OwnDevice, state: dict) -> dict:
+    """The state that shows a device that has just come: it is chosen, and so is a precision that it has."""
+    known = [p for p in d.precisions if p in _common.precisions()]
+    if not known:
+        ask = "measure with --only bandwidth,matmul,m-sweep"
+        raise LookupError(f"{d.name}: this run has no roof of a matrix product: {ask}")
+    swept = [p for p in known if d.rows[p][1]]
+    precision = state["precision"] if state["precision"] in known else (swept or known)[0]
+    return {**state, "device": d.key, "precision": precision}
+
+
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The chart of one state as an SVG that needs no script."""
-    return sweep_figure(spec(), state, compute(state), lambda key, name, m: point(device(key), PRECISIONS[name], m))
+    own = own or {}
+    values = compute(state, own)
+    return sweep_figure(
+        spec(own), state, values, lambda key, name, m: point(_common.card(key, own), PRECISIONS[name], m)
+    )

@@ -5,11 +5,11 @@ import { percent, rateParts, significant, tflopParts, tflops, time3, timeParts }
 import { register } from "../registry.js";
 import {
   NOTHING, colourBy, createHint, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider,
-  showNote, watchWidth,
+  showLink, showNote, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf, precisionOf } from "../spec.js";
 import { createSweepChart } from "./m_sweep_chart.js";
-import { LARGEST_M, computeSweep, sweepPoint } from "./m_sweep_model.js";
+import { LARGEST_M, computeSweep, sizeOf, sweepPoint, sweepWithRun } from "./m_sweep_model.js";
 
 const LAST = Math.log2(LARGEST_M);
 
@@ -32,7 +32,7 @@ function mountSweep({ root, model, spec, host }) {
   });
   box.addEventListener("blur", () => { if (box.getAttribute("aria-invalid") === "true") showRows(model.get("m")); });
   const precision = createSelect(spec.precisions.map((p) => [p.name, p.label]), (value) => change({ precision: value }));
-  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change({ device: value }));
+  const device = createSelect(spec.devices.map((d) => [d.key, titleOf(d)]), (value) => change({ device: value }));
   shell.controls.append(
     labelled(shell, "m", "M, rows of the input, 1 to 8192", slider, "rc-wide"),
     labelled(shell, "m_exact", "M, exact", box),
@@ -57,7 +57,8 @@ function mountSweep({ root, model, spec, host }) {
 
   const table = createTable(spec);
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
-  shell.foot.append(legend(spec), ...(host.linkTo ? [link] : []), table.node);
+  const legend = createLegend();
+  shell.foot.append(legend.node, ...(host.linkTo ? [link] : []), table.node);
 
   function showRows(m) {
     placeSlider(slider, Math.log2(m), `M = ${m} ${m === 1 ? "row" : "rows"}`, LAST);
@@ -79,13 +80,14 @@ function mountSweep({ root, model, spec, host }) {
     precision.value = now.precision;
     device.value = now.device;
     markAbsent(precision, spec.precisions.map((p) => [p.label, p.name in chosen.roofs]));
-    markAbsent(device, spec.devices.map((d) => [d.name, format.name in d.roofs]));
+    markAbsent(device, spec.devices.map((d) => [titleOf(d), format.name in d.roofs]));
     colourBy(root, chosen);
     chart.show(now, values);
     showTiles(tiles, values);
     write(shell.sentence, values.sentence);
+    legend.show("own" in chosen ? `run of ${chosen.own}` : spec.source);
     table.show(chosen, format, now.m);
-    if (host.linkTo) link.href = host.linkTo(now);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   let ready = false;
@@ -94,7 +96,15 @@ function mountSweep({ root, model, spec, host }) {
   });
   ready = true;
   update();
-  return { update, note: (text) => showNote(shell.note, text), destroy: stop };
+
+  /** The same devices, with more points or other roofs. */
+  function respec() {
+    chart.forget();
+    table.forget();
+    update();
+  }
+
+  return { update, respec, note: (text) => showNote(shell.note, text), destroy: stop };
 }
 
 function isRows(m) {
@@ -121,10 +131,13 @@ function showTiles(tiles, v) {
   tiles.bytes_per_s.show(rateParts(v.bytes_per_s), v.bytes_per_s, `${percent(v.percent_of_bandwidth)} of B`);
 }
 
-function legend(spec) {
-  const key = (name, text) => html("span", { class: `rc-key rc-key-${name}` }, text);
-  return html("p", { class: "rc-legend" },
-    key("measured", `measured (${spec.source})`), key("unstable", "measured, unstable"), key("model", "model: min(F, B·I)"));
+function createLegend() {
+  const key = (name, text = "") => html("span", { class: `rc-key rc-key-${name}` }, text);
+  const measured = key("measured");
+  return {
+    node: html("p", { class: "rc-legend" }, measured, key("unstable", "measured, unstable"), key("model", "model: min(F, B·I)")),
+    show: (source) => write(measured, `measured (${source})`),
+  };
 }
 
 /** The sweep as a table, filled while it is open. */
@@ -144,7 +157,7 @@ function createTable(spec) {
     const key = `${device.key} ${precision.name}`;
     if (shown !== key) {
       const roof = device.roofs[precision.name];
-      write(caption, `${device.name}, ${precision.label}, N = K = ${spec.n}, warm`);
+      write(caption, `${titleOf(device)}, ${precision.label}, N = K = ${sizeOf(spec, device, precision)}, warm`);
       const rows = roof === undefined ? [] : roof.sweep.map(([rowM]) => row(sweepPoint(spec, device, precision, rowM)));
       body.replaceChildren(...rows);
       shown = key;
@@ -158,6 +171,7 @@ function createTable(spec) {
   node.addEventListener("toggle", () => { if (node.open && wanted !== null) fill(); });
   return {
     node,
+    forget() { shown = ""; },
     show(...now) {
       wanted = now;
       if (node.open) fill();
@@ -165,10 +179,12 @@ function createTable(spec) {
   };
 }
 
-const WHY = { l2: "part of the data from L2", bandwidth: "B is a lower bound", unknown: "above the roof", unstable: "above the roof", "": "" };
+const WHY = { l2: "part of the data from a cache", bandwidth: "B is a lower bound", unknown: "above the roof", unstable: "above the roof", "": "" };
 
 function row(v) {
-  const remarks = [v.unstable ? `unstable: IQR ${percent(100 * v.spread)}` : "", WHY[v.above_roof]].filter((text) => text !== "");
+  const unstable = v.spread === undefined ? "unstable" : `unstable: IQR ${percent(100 * v.spread)}`;
+  const doubt = v.suspect === undefined ? v.unstable && unstable : `suspect: ${v.suspect}`;
+  const remarks = [doubt || "", WHY[v.above_roof]].filter((text) => text !== "");
   const cells = [significant(v.intensity, 3), time3(v.seconds), significant(v.flop_per_s / 1e12, 3),
     significant(v.bytes_per_s / 1e9, 3), significant(v.percent_of_roof, 3), remarks.join("; ") || "measured"];
   return html("tr", { "data-m": v.m }, html("th", { scope: "row" }, String(v.m)), ...cells.map((cell) => html("td", {}, cell)));
@@ -178,6 +194,7 @@ register("m_sweep", {
   keys: ["m", "precision", "device"],
   compute: computeSweep,
   mount: mountSweep,
+  withRun: sweepWithRun,
   accept(spec, key, text) {
     if (key === "m") return /^\d+$/.test(text) && isRows(Number(text)) ? Number(text) : undefined;
     return acceptName(spec, key, text);

@@ -3,9 +3,9 @@
 import { set, svg, write } from "../dom.js";
 import { intensity, percent, significant, tflops, tick, time3 } from "../format.js";
 import { placeNear, spread, textWidth } from "../labels.js";
-import { betweenDecades, decades, logScale } from "../scale.js";
+import { betweenDecades, decades, logScale, lowestThroughput } from "../scale.js";
 import { colourBy } from "../shell.js";
-import { deviceOf, precisionOf } from "../spec.js";
+import { deviceOf, labelOf, precisionOf } from "../spec.js";
 import { sweepPoint } from "./m_sweep_model.js";
 
 // The smallest and largest values of all devices, precisions and M, rounded outwards.
@@ -18,11 +18,11 @@ const NARROW = 560; // CSS pixels: below it there is room for fewer labels
  * Where everything goes at a given width; one place for every number that is a matter of taste. The margins have room for
  * the longest tick and the longest device name in the page's own font.
  */
-function layoutFor(width, font, names) {
+function layoutFor(width, font, names, range) {
   const narrow = width < NARROW;
   const small = narrow ? 11 : 12;
   const room = (words, weight) => Math.ceil(Math.max(...words.map((word) => textWidth(word, `${weight} ${small}px ${font}`))));
-  const frame = { x: room([tick(THROUGHPUT[1] / 1e12)], 400) + 10, y: 42, right: room(names, 700) + (narrow ? 13 : 18) };
+  const frame = { x: room(range.map((v) => tick(v / 1e12)), 400) + 10, y: 42, right: room(names, 700) + (narrow ? 13 : 18) };
   const height = narrow ? 390 : Math.round(Math.min(540, Math.max(430, width * 0.62)));
   return {
     narrow,
@@ -50,6 +50,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
   }
   for (const name of ["grid", "shade", "others", "ridge", "roof", "here"]) set(layers[name], { "aria-hidden": "true" });
 
+  let range = null; // of throughput: lower than usual, by whole decades, where an own device has less bandwidth
   let layout = null;
   let x = null;
   let y = null;
@@ -65,10 +66,11 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
 
   function resize(width) {
     if (layout !== null && layout.width === width) return false;
-    layout = layoutFor(width, font(), spec.devices.map((device) => device.name));
+    range = [lowestThroughput(spec.devices), THROUGHPUT[1]];
+    layout = layoutFor(width, font(), spec.devices.map(labelOf), [decades(...range)[0], range[1]]);
     const { frame } = layout;
     x = logScale(...INTENSITY, frame.x, frame.x + frame.width);
-    y = logScale(...THROUGHPUT, frame.y + frame.height, frame.y);
+    y = logScale(...range, frame.y + frame.height, frame.y);
     set(node, { width, height: layout.height, viewBox: `0 0 ${width} ${layout.height}` });
     drawGrid();
     scene = null;
@@ -81,9 +83,9 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     const right = frame.x + frame.width;
     const vertical = (values) => values.map((v) => `M${x(v).toFixed(1)} ${frame.y}V${bottom}`).join("");
     const horizontal = (values) => values.map((v) => `M${frame.x} ${y(v).toFixed(1)}H${right}`).join("");
-    const throughputs = decades(...THROUGHPUT);
+    const throughputs = decades(...range);
     layers.grid.replaceChildren(
-      svg("path", { class: "rc-minor", d: vertical(betweenDecades(...INTENSITY)) + horizontal(betweenDecades(...THROUGHPUT)) }),
+      svg("path", { class: "rc-minor", d: vertical(betweenDecades(...INTENSITY)) + horizontal(betweenDecades(...range)) }),
       svg("path", { class: "rc-major", d: vertical(decades(...INTENSITY)) + horizontal(throughputs) }),
       svg("path", { class: "rc-axis", d: `M${frame.x} ${bottom}H${right}` }),
       ...decades(...INTENSITY).map((v) => text({ x: x(v), y: bottom + 17, "text-anchor": "middle" }, tick(v), small)),
@@ -142,7 +144,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
         const near = narrow ? 3 : 0;
         group.append(
           svg("path", { class: "rc-leader", d: `M${right + 1} ${wishes[i].toFixed(1)}L${right + 9 - near} ${at.toFixed(1)}H${right + 12 - near}` }),
-          text({ x: right + 15 - near, y: at + small * 0.36, "font-weight": own ? 700 : 400 }, device.name, small),
+          text({ x: right + 15 - near, y: at + small * 0.36, "font-weight": own ? 700 : 400 }, labelOf(device), small),
         );
       }
       layers.others.append(group);
@@ -217,7 +219,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
   function drawMark(v) {
     const at = { x: x(v.intensity), y: y(v.flop_per_s), m: v.m };
     const hint = `M = ${v.m}: ${time3(v.seconds)}, ${tflops(v.flop_per_s)}, ${percent(v.percent_of_roof)} of the roof`
-      + (v.unstable ? `; unstable, interquartile range ${percent(100 * v.spread)} of the median` : "");
+      + doubtAbout(v);
     const mark = svg("g", { class: "rc-mark", role: "button", tabindex: "-1", "data-m": v.m, "data-lm-suppress-shortcuts": "true",
       "data-unstable": String(v.unstable), "aria-label": hint },
     svg("circle", { class: "rc-target", cx: at.x, cy: at.y, r: 11 }),
@@ -306,7 +308,23 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     });
   }
 
-  return { node, resize, show };
+  /** The data have changed: the next `show` draws all of it. */
+  function forget() {
+    scene = null;
+    if (lowestThroughput(spec.devices) !== range[0]) {
+      const { width } = layout;
+      layout = null;
+      resize(width);
+    }
+  }
+
+  return { node, resize, show, forget };
+}
+
+function doubtAbout(v) {
+  if (v.suspect !== undefined) return `; suspect: ${v.suspect}`;
+  if (!v.unstable) return "";
+  return v.spread === undefined ? "; unstable" : `; unstable, interquartile range ${percent(100 * v.spread)} of the median`;
 }
 
 /** A filled circle as a path, so that a whole sweep is one node. */

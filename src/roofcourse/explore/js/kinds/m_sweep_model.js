@@ -2,6 +2,7 @@
 
 import { bytes, flop, listed, percent, rate, tflops, time, withArticle } from "../format.js";
 import { attainable, gemm, rowsAtIntensity, timeBounds } from "../model.js";
+import { deviceOfRun } from "../run.js";
 import { deviceOf, precisionOf } from "../spec.js";
 
 export const LARGEST_M = 8192;
@@ -13,9 +14,16 @@ const BANDWIDTH_MARGIN = 105;
 /** Bytes up to this multiple of the L2 can, when the kernel is repeated, come partly from it. */
 const L2_REACH = 1.1;
 
-/** Everything about one product of the sweep; `sample` is [m, seconds, spread or 0] where it was measured, else undefined. */
+/** N = K of a device's sweep. */
+export const sizeOf = (spec, device, precision) => device.roofs[precision.name]?.n || spec.n;
+
+/**
+ * Everything about one product of the sweep. A sample is [m, seconds, spread, suspect]: a spread of 0 is that of a stable point,
+ * one of -1 not known; the last is there only if a check has doubts.
+ */
 export function sweepPoint(spec, device, precision, m) {
-  const work = gemm(m, spec.n, spec.k, precision);
+  const n = sizeOf(spec, device, precision);
+  const work = gemm(m, n, n, precision);
   const values = { m, flop: work.flop, bytes: work.bytes, intensity: work.intensity, available: false, measured: false };
   const roof = device.roofs[precision.name];
   if (roof === undefined) return values;
@@ -37,11 +45,11 @@ export function sweepPoint(spec, device, precision, m) {
   const sample = sweep.find(([rows]) => rows === m);
   if (sample === undefined) return values;
 
-  const [, seconds, spread] = sample;
+  const [, seconds, spread, suspect] = sample;
   const throughput = work.flop / seconds;
   Object.assign(values, {
     measured: true,
-    unstable: spread > 0,
+    unstable: spread !== 0 || suspect !== undefined,
     seconds,
     flop_per_s: throughput,
     bytes_per_s: work.bytes / seconds,
@@ -49,6 +57,7 @@ export function sweepPoint(spec, device, precision, m) {
     percent_of_roof: (100 * throughput) / values.attainable,
   });
   if (spread > 0) values.spread = spread;
+  if (suspect !== undefined) values.suspect = suspect;
   values.above_roof = whyAboveRoof(values, device.l2_bytes);
   return values;
 }
@@ -67,7 +76,8 @@ export function computeSweep(spec, state) {
   const precision = precisionOf(spec, state.precision);
   const values = sweepPoint(spec, device, precision, state.m);
   if (values.available) {
-    const rows = rowsAtIntensity(values.ridge_point, spec.n, spec.k, precision, LARGEST_M);
+    const n = sizeOf(spec, device, precision);
+    const rows = rowsAtIntensity(values.ridge_point, n, n, precision, LARGEST_M);
     if (rows !== null) values.ridge_m = rows;
   }
   values.sentence = sentence(spec, device, precision, values);
@@ -81,7 +91,9 @@ function sentence(spec, device, precision, v) {
     return `${name} was not measured on the ${device.name}, so it has no ${name} roof here. `
       + `Measured on it: ${listed(others)}.`;
   }
-  const subject = `At M = ${v.m} ${withArticle(device.name)} in ${name} takes`;
+  const n = sizeOf(spec, device, precision);
+  const size = n === spec.n ? "" : ` and N = K = ${n}`;
+  const subject = `At M = ${v.m}${size} ${withArticle(device.name)} in ${name} takes`;
   const arithmetic = time(v.compute_seconds);
   const traffic = time(v.memory_seconds);
   // A point above the roof took less than the model's least time: then the model's number is only a calculation.
@@ -104,10 +116,14 @@ function sentence(spec, device, precision, v) {
 /** What a reader should know before trusting the point: why it is above the roof, far below it, or unsteady. */
 function remarkOn(device, v) {
   if (!v.measured) return "";
-  const unsteady = v.unstable ? `The run was unstable: its interquartile range was ${percent(100 * v.spread)} of the median.` : "";
+  if (v.suspect !== undefined) return `Suspect: ${v.suspect}.`;
+  const spread = v.spread === undefined ? "The run was unstable." : `The run was unstable: its interquartile range was ${percent(100 * v.spread)} of the median.`;
+  const unsteady = v.unstable ? spread : "";
+  const own = "own" in device;
   if (v.above_roof === "l2") {
     const cache = bytes(device.l2_bytes);
-    const fit = v.bytes <= device.l2_bytes ? `fit in the L2 cache (${cache})` : `are about as many as the L2 cache holds (${cache})`;
+    const level = own ? "last-level cache" : "L2 cache";
+    const fit = v.bytes <= device.l2_bytes ? `fit in the ${level} (${cache})` : `are about as many as the ${level} holds (${cache})`;
     return `That is ${percent(v.percent_of_roof)} of the roof: the ${bytes(v.bytes)} ${fit}, `
       + "so a repeated run can read part of them from there instead of memory.";
   }
@@ -115,7 +131,7 @@ function remarkOn(device, v) {
     return `${unsteady} So it did not set the peak, and it stands at ${percent(v.percent_of_roof)} of the roof that steadier points set.`;
   }
   if (v.above_roof === "bandwidth") {
-    return `That is a little above the roof (${percent(v.percent_of_roof)}): B is a measured lower bound, good to 2 to 5\u00a0%.`;
+    return `That is a little above the roof (${percent(v.percent_of_roof)}): B is a measured lower bound${own ? "" : ", good to 2 to 5\u00a0%"}.`;
   }
   if (v.above_roof === "unknown") return `That is ${percent(v.percent_of_roof)} of the roof; these data do not say why.`;
   if (unsteady !== "") return unsteady;
@@ -123,4 +139,21 @@ function remarkOn(device, v) {
     return `At ${percent(v.percent_of_roof)} of the roof, most of the time goes to something that neither bound counts.`;
   }
   return "";
+}
+
+/** The explorer with the machine of a run file, which is chosen, and a precision that it has. */
+export function sweepWithRun(spec, run, file, state) {
+  const { common, ceilings, l2, rows } = deviceOfRun(spec, run, file);
+  const products = ceilings.filter(({ path }) => path === "gemm");
+  if (products.length === 0) {
+    throw new Error(`${common.name}: this run has no roof of a matrix product: measure with --only bandwidth,matmul,m-sweep`);
+  }
+  const roofs = Object.fromEntries(products.map(({ precision, peak }) => [precision, { peak, ...rows(precision) }]));
+  for (const roof of Object.values(roofs)) if (roof.n === 0) roof.n = spec.n;
+  const swept = products.filter(({ precision }) => roofs[precision].sweep.length > 0);
+  const precision = state.precision in roofs ? state.precision : (swept[0] || products[0]).precision;
+  return {
+    spec: { ...spec, devices: [...spec.devices, { ...common, l2_bytes: l2, roofs }] },
+    state: { ...state, device: common.key, precision },
+  };
 }
