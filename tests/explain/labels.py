@@ -15,6 +15,7 @@ from roofcourse.work import Work
 HERE = Path(__file__).parent
 #: Qwen2.5-7B in BF16: bytes read in a step, bytes of KV cache per token and layers (chapter 6 works them out).
 STEP_BYTES, KV_BYTES, LAYERS = 14.14e9, 57344, 28
+LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Label:
         return _machine(self.device).roofline(self.roof["precision"], self.roof["path"])
 
     def sweep(self) -> Measurements:
-        """The series that the point was measured in; empty for a layer and a step, which have none."""
+        """The series that the point was measured in; for a linear layer, all seven of them; else none."""
         d = _machine(self.device)
         if self.series in ("m_sweep", "matmul_sweep", "fma_sweep"):
             return getattr(d, self.series)(self.precision)
@@ -42,6 +43,8 @@ class Label:
             return d.working_set_sweep(self.series)
         if self.series == "small":
             return rc.bench("local", "bundled").small_products()
+        if self.series == "layer" and self.at["module"] in LINEAR:
+            return Measurements(_layer(self.device, **{**self.at, "module": name}) for name in LINEAR)
         return Measurements()
 
     def point(self) -> Measurement:
@@ -92,3 +95,26 @@ def labels(half: str) -> list[Label]:
     """Half ``"a"`` or ``"b"`` of the labelled set."""
     with open(HERE / f"labelled_{half}.toml", "rb") as file:
         return [Label(**row) for row in tomllib.load(file)["label"]]
+
+
+def explained(label: Label):
+    """The explanation of a label's point, with what its context grants."""
+    point, roof = label.point(), label.roofline()
+    if label.context == "none":
+        return rc.explain(point, roof)
+    facts = {"counted_bytes": label.counted_bytes()}
+    return rc.explain(point, roof, label.sweep(), label.launch(), device=_machine(label.device), **facts)
+
+
+def outcome(label: Label) -> str:
+    """``"right"``, ``"missed"`` (undetermined where a reason is known), or ``"confidently wrong"``."""
+    verdict = explained(label).verdict
+    if verdict in label.right:
+        return "right"
+    return "missed" if verdict == "undetermined" else "confidently wrong"
+
+
+def figures(half: str) -> dict[str, int]:
+    """How many of a half come out how."""
+    found = [outcome(x) for x in labels(half)]
+    return {name: found.count(name) for name in ("right", "missed", "confidently wrong")}

@@ -1,0 +1,136 @@
+"""``rc.explain``: where a measured kernel stands under a roof, why, and what to try next.
+
+It reads records and never measures. ``evidence`` finds what a sweep shows about one of its points, ``rules`` turn that
+into reasons, ``advice`` into what to do, ``wording`` into sentences. A labelled set of points whose reason is known
+(``tests/explain``) keeps it honest: it may say "undetermined" and must not be confidently wrong.
+"""
+
+from __future__ import annotations
+
+from .explanation import REASONS, STANDINGS, Explanation, Gain, Reason
+
+__all__ = ["REASONS", "STANDINGS", "Explanation", "Gain", "Reason", "explain"]
+
+
+def explain(
+    point,
+    roofline,
+    sweep=None,
+    launch=None,
+    *,
+    device=None,
+    roofs=None,
+    cache_bytes=None,
+    multiprocessors=None,
+    tile=None,
+    counted_bytes=None,
+    kernel_seconds=None,
+    kernels=None,
+    clock_hz=None,
+    reference_clock_hz=None,
+    path=None,
+    byte_source="formula",
+) -> Explanation:
+    """Why ``point`` is where it is under ``roofline``. The more is known, the more can be said; nothing is guessed.
+
+    ``point``: a :class:`~roofcourse.Measurement` (or anything with ``work`` and ``seconds``). ``sweep``: measurements
+    of its neighbours, the evidence for launch overhead, kernel choice and padding. ``launch``: seconds it takes to
+    start a kernel, or the line that ``bench.launch_overhead()`` gives.
+
+    ``device``: a card (default: the catalogue's, if the roofline names one): gives ``roofs`` (the other ceilings of the
+    machine), ``cache_bytes`` (last-level cache) and ``multiprocessors``, unless they are given. ``tile``: rows and
+    columns of the kernel's tile, if known. ``counted_bytes``: memory traffic by counters. For a whole program:
+    ``kernel_seconds``, how long its kernels ran (a timeline), and ``kernels``, how many. ``clock_hz`` while it ran and
+    ``reference_clock_hz`` while the roof was measured. ``path``: ``"gemm"`` or ``"vector"``, the units it uses.
+    ``byte_source``: ``"formula"`` or ``"counters"``, what the bytes of the point are.
+
+    Raises ``ValueError`` in one line for what is no point, no roofline, or no positive number.
+    """
+    from . import advice, rules
+    from .wording import percent, roof_name, throughput, time
+
+    case = _case(
+        point,
+        roofline,
+        sweep,
+        launch,
+        device,
+        {
+            "roofs": roofs,
+            "cache_bytes": cache_bytes,
+            "multiprocessors": multiprocessors,
+            "tile": tile,
+            "counted_bytes": counted_bytes,
+            "kernel_seconds": kernel_seconds,
+            "kernels": kernels,
+            "clock_hz": clock_hz,
+            "reference_clock_hz": reference_clock_hz,
+            "path": path,
+        },
+    )
+    reasons = rules.reasons(case)
+    verdict = reasons[0].name if reasons and reasons[0].standing != "possible" else "undetermined"
+    title = (getattr(point, "label", None) or "This kernel").removesuffix(" None")  # a kernel without a shape
+    roof = roofline.label or "the roof"
+    place = f"{title}: {percent(case.share)} of the {roof_name(case)} ({roof})"
+    need = f"{time(case.seconds)} against a lower bound of {time(case.roof_time)}"
+    reached = f", {throughput(point.work.flop / case.seconds)}" if point.work.flop else ""
+    return Explanation(
+        title=title,
+        verdict=verdict,
+        share=case.share,
+        bound=case.bound,
+        roofline=roofline,
+        opening=f"{place}: {need}{reached}.",
+        reasons=reasons,
+        try_next=advice.try_next(case, reasons, verdict),
+        to_roof=advice.to_roof(case),
+        to_next_roof=advice.to_next_roof(case),
+        caveats=_caveats(point, case, byte_source),
+    )
+
+
+def _case(point, roofline, sweep, launch, device, facts):
+    from ..catalogue import Device
+    from ..catalogue import device as of_catalogue
+    from ..roofline import Roofline
+    from ..work import Work
+    from .case import Case
+
+    if not isinstance(getattr(point, "work", None), Work) or not hasattr(point, "seconds"):
+        raise ValueError(f"explain needs a point such as rc.device('h100').m_sweep('fp16')[3], not {point!r:.60}")
+    if not isinstance(roofline, Roofline):
+        raise ValueError(f"explain needs a Roofline, such as rc.device('h100').roofline('fp16'), not {roofline!r:.60}")
+    if device is None and roofline.device is not None:
+        try:
+            device = of_catalogue(roofline.device)
+        except LookupError:  # a machine of its own: what it is has to be said
+            device = None
+    given = {k: v for k, v in facts.items() if v is not None}
+    for name, value in given.items():
+        if name not in ("roofs", "tile", "path") and not value > 0:
+            raise ValueError(f"{name} must be positive, not {value!r}")
+    if device is not None:
+        found = {
+            "cache_bytes": getattr(device, "l2_bytes", None),
+            "multiprocessors": getattr(device, "multiprocessors", None),
+            # The ceilings of a machine that is measured live would be measured now: it has to hand them in.
+            "roofs": device.ceilings() if isinstance(device, Device) else None,
+        }
+        given = {k: v for k, v in found.items() if v is not None} | given
+    if "roofs" in given:
+        given["roofs"] = tuple(given["roofs"])
+    seconds = getattr(launch, "overhead", launch)
+    return Case(point, roofline, tuple(sweep or ()), seconds if seconds and seconds > 0 else None, **given)
+
+
+def _caveats(point, case, byte_source) -> tuple[str, ...]:
+    out = []
+    if getattr(point, "suspect", None):
+        out.append(f"The point is suspect: {point.suspect}.")
+    if not getattr(point, "stable", True):
+        why = getattr(point, "note", None) or "its samples scatter"
+        out.append(f"The point is not stable ({why}): measure it again.")
+    if case.counted_bytes is None and byte_source == "formula":
+        out.append("Bytes by formula, each input and output once: a lower bound of the traffic.")
+    return tuple(out)

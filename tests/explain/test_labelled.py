@@ -1,0 +1,35 @@
+"""The labelled set: what comes out on it, printed, and that nothing is confidently wrong."""
+
+from __future__ import annotations
+
+import pytest
+from explain.labels import explained, figures, labels, outcome
+
+
+@pytest.mark.parametrize("label", labels("a"), ids=lambda x: x.id)
+def test_no_point_of_half_a_is_confidently_wrong(label):
+    assert outcome(label) != "confidently wrong", f"{explained(label).verdict}, not {label.right}: {label.why}"
+
+
+def test_the_figures_of_half_a(capsys):
+    found = figures("a")
+    with capsys.disabled():
+        print(f"\nexplain, half A: {found}")
+    assert found == {"right": 40, "missed": 2, "confidently wrong": 0}
+
+
+def test_both_halves_have_forty_points_and_every_kind_of_answer():
+    for half in "ab":
+        found = labels(half)
+        answers = {x.right[0] for x in found}
+        assert len(found) == 42
+        known = {"launch", "kernel", "padding", "cache", "path", "corner", "bytes", "ceiling", "none", "undetermined"}
+        assert answers == known
+
+
+def test_every_label_says_where_it_comes_from():
+    for label in [*labels("a"), *labels("b")]:
+        assert label.source.startswith(
+            ("first document, section", "reading the data critically, row", "no document", "the neigh")
+        )
+        assert label.why
