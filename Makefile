@@ -35,7 +35,7 @@ test:  ## everything that CI runs
 	@$(MAKE) --no-print-directory lint
 	@$(BUILD)
 	@$(BIN)/python tools/run_notebooks.py --out book/_build/runs/rtx4080 -p device rtx4080 -p precision fp8_e4m3
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -n 2
 
 lint:
 	@$(BIN)/ruff check .

@@ -21,7 +21,7 @@ CHROMIUM_FLAGS = [
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests last: the quick ones speak first, and Playwright's event loop runs until the session ends, which
-    the notebooks' kernels would have to share."""
+    the notebooks' kernels would have to share. Two processes (pytest -n 2) each get theirs in this order."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
