@@ -14,6 +14,7 @@ import html
 from functools import cached_property
 from importlib.util import find_spec
 
+from . import levers as _levers
 from .catalogue import Device
 from .catalogue import device as _device
 from .measure.checks import UNUSABLE
@@ -37,6 +38,8 @@ RECORDED_CACHES = "cpu_epyc_milan_caches.json"
 RECORDED_LOOPS = "cpu_epyc_milan_loops.json"
 #: Many small products on it, in as many calls and in one.
 RECORDED_SMALL = "cpu_epyc_milan_small.json"
+#: Levers, before and after, on one core of another CPU, with the roofs of that core.
+RECORDED_LEVERS = "cpu_epyc_genoa_levers.json"
 #: Products that fit in its caches, and chains of loads from its memory.
 RECORDED_LIMITS = "cpu_epyc_milan_limits.json"
 #: A small program on it under the profiler.
@@ -149,6 +152,10 @@ class Bundled(_Notice):
     def small_products(self) -> Measurements:
         """Raises ``LookupError``: the study timed no batched products."""
         raise LookupError(f"many small products were not timed on {self.device.name}; use bench('local') for that")
+
+    def lever(self, name: str) -> _levers.Lever:
+        """Raises ``LookupError``: the study timed no pairs."""
+        raise LookupError(f"no levers were timed on {self.device.name}; use bench('local') for that")
 
     def cached_products(self) -> Measurements:
         """Raises ``LookupError``: the study multiplied by one size of matrix, see ``m_sweep``."""
@@ -332,6 +339,17 @@ class _Series(_Notice):
         found = [x for x in self.points if x.kernel in ("gemm_loop", "gemm_batched") and x.batch]
         return self._some(Measurements(found), "small products")
 
+    def levers(self) -> tuple[str, ...]:
+        """Names of the levers that :meth:`lever` has, or can measure, here."""
+        return _levers.names(self.points)
+
+    def lever(self, name: str) -> _levers.Lever:
+        """A change to a kernel, before and after, under the roofs of the core that ran both.
+
+        Raises ``LookupError`` in one line for a lever that does not exist, or is not to be had here.
+        """
+        return _levers.lever(name, self.points)
+
     def _gemm(self, precision: str) -> Measurements:
         name = _precision(precision).name
         found = self.points.where(kernel="gemm", precision=name, cache_state="warm")
@@ -421,6 +439,17 @@ class Recorded(_Series):
         if size not in found:
             raise ValueError(f"unknown size {size!r} of the program; there are: {', '.join(found)}")
         return found[size]
+
+    def levers(self) -> tuple[str, ...]:
+        return _levers.names(self.lever_run.measurements)
+
+    def lever(self, name: str) -> _levers.Lever:
+        return _levers.lever(name, self.lever_run.measurements)
+
+    @property
+    def lever_run(self) -> Run:
+        """The run that the levers come from: this one, or the one recorded apart where this one stands in."""
+        return read_run(data_folder() / "runs" / RECORDED_LEVERS) if self.stands_in else self.run
 
     def _why(self, topic: str) -> str:
         reasons = dict(self.run.refusals)
@@ -592,6 +621,37 @@ class Live(_Series):
 
         run = (lambda: loops.square(quick=self.quick)) if square else loops.wide
         return self._once(("loops", shape), run)
+
+    def levers(self) -> tuple[str, ...]:
+        from .measure import levers
+
+        here = levers.ON_A_CORE if self.where == "cpu" else {*levers.ON_A_GPU, *levers.ON_THE_CPU}
+        return tuple(name for name in _levers.RECIPES if name in here)
+
+    def lever(self, name: str) -> _levers.Lever:
+        """A change to a kernel, before and after, measured now: on a GPU, or on one core of the CPU.
+
+        Raises ``LookupError`` in one line for a lever that does not exist, or is not to be had here.
+        """
+        from .measure import levers
+        from .measure.support import Unavailable
+
+        _levers.recipe(name)
+        try:
+            if self.where == "cpu" or name in levers.ON_THE_CPU:
+                found = self._once(("lever", name), lambda: levers.on_one_core(name, quick=self.quick))
+                return _levers.lever(name, found + self.core_roofs())
+            found = self._once(("lever", name), lambda: levers.on_device(self.hardware, name, quick=self.quick))
+        except Unavailable as reason:
+            raise LookupError(str(reason)) from None
+        wanted = {(x.precision, _levers.path(x)) for x in found}
+        return _levers.lever(name, found, {(p, path): self.device.roofline(p, path) for p, path in wanted})
+
+    def core_roofs(self) -> Measurements:
+        """The kernels that set the roofs of one CPU core, measured once."""
+        from .measure import levers
+
+        return self._once(("core roofs",), lambda: levers.core_roofs(quick=self.quick))
 
     def _once(self, key, points) -> Measurements:
         if key not in self._sweeps:
