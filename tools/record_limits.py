@@ -2,8 +2,8 @@
 
     python tools/record_limits.py
 
-writes data/runs/cpu_epyc_milan_limits.json (products that fit in a cache, chains of loads) and
-data/runs/cpu_epyc_milan_timelines.json (a small program under the profiler). Run it on an idle machine.
+writes data/runs/cpu_epyc_genoa_limits.json (products that fit in a cache, chains of loads) and
+data/runs/cpu_epyc_genoa_timelines.json (a small program under the profiler). Run it on an idle machine.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ RECORDED_LOOPS = "cpu_epyc_milan_loops.json"
 RECORDED_SMALL = "cpu_epyc_milan_small.json"
 #: Levers, before and after, on one core of another CPU, with the roofs of that core.
 RECORDED_LEVERS = "cpu_epyc_genoa_levers.json"
-#: Products that fit in its caches, and chains of loads from its memory.
-RECORDED_LIMITS = "cpu_epyc_milan_limits.json"
-#: A small program on it under the profiler.
-RECORDED_TIMELINES = "cpu_epyc_milan_timelines.json"
+#: Products that fit in a cache, and chains of loads from memory: of a later machine of the same maker.
+RECORDED_LIMITS = "cpu_epyc_genoa_limits.json"
+#: A small program under the profiler, on that later machine.
+RECORDED_TIMELINES = "cpu_epyc_genoa_timelines.json"
 
 
 def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, run=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import roofcourse as rc
-from roofcourse.bench import RECORDED, RECORDED_LIMITS
+from roofcourse.bench import RECORDED_LIMITS
 from roofcourse.records import read_run
 from roofcourse.tables import data_folder
 
@@ -152,11 +152,11 @@ def test_what_cannot_be_recorded_is_refused_in_one_line(where, size, words):
 
 
 def test_the_recorded_products_start_above_the_roof():
-    mine = rc.bench("local", "bundled")
-    products = mine.cached_products()
+    products = rc.bench("local", "bundled").cached_products()
+    cache = read_run(data_folder() / "runs" / RECORDED_LIMITS).machine["last_level_cache_bytes"]
     assert (products.n[1:] == 2 * products.n[:-1]).all()
     assert products[0].bytes_per_s > products[-1].bytes_per_s
-    assert products[0].work.bytes < mine.machine["last_level_cache_bytes"] < products[-1].work.bytes / 4
+    assert products[0].work.bytes < cache < products[-1].work.bytes / 4
 
 
 def test_recorded_chains_bring_more_the_more_there_are():
@@ -166,7 +166,8 @@ def test_recorded_chains_bring_more_the_more_there_are():
     assert chains[2].bytes_per_s / chains[0].bytes_per_s == pytest.approx(4, rel=0.15)
 
 
-def test_both_recorded_runs_are_of_one_machine():
-    whole, apart = (read_run(data_folder() / "runs" / name).machine for name in (RECORDED, RECORDED_LIMITS))
-    for fact in ("key", "name", "cores", "last_level_cache_bytes"):
-        assert whole[fact] == apart[fact]
+def test_the_products_and_the_timelines_are_of_one_session():
+    run = read_run(data_folder() / "runs" / RECORDED_LIMITS)
+    timeline = rc.bench("local", "bundled").timeline("large")
+    assert timeline.source == f"run of {run.machine['utc']}"
+    assert {x.source for x in run.measurements} == {timeline.source}
