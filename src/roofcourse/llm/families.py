@@ -380,12 +380,12 @@ def _starcoder2(c: Config) -> Parts:
     return Parts(h, c.size("vocab_size"), _blocks(layers), 2 * h, c.flag("tie_word_embeddings"))
 
 
-def _experts(c: Config, key: str, inner: int, *, bias: bool = False) -> tuple[Linear, ...]:
+def _experts(c: Config, key: str, inner: int, *, bias: bool = False, wide: bool = False) -> tuple[Linear, ...]:
     """A router and the experts that it chooses from."""
     h, count, per_token = c.size("hidden_size"), c.size(key), c.size("num_experts_per_tok")
     if per_token > count:
         raise ValueError(f"{c.where}: num_experts_per_tok {per_token} is more than the {count} experts ({key})")
-    router = Linear("router", h, count, bias, router=True)
+    router = Linear("router", h, count, bias, router=True, wide=wide)
     return (router, *_gated(h, inner, "expert_", bias=bias, experts=count, per_token=per_token))
 
 
@@ -445,14 +445,16 @@ def _deepseek(c: Config, *, router_vectors: bool) -> Parts:
     )
     attention = Attention(heads, nope + rope, value, latent + rope, latent=(latent + rope, latent))
     inner = c.size("moe_intermediate_size")
-    sparse = _experts(c, "n_routed_experts", inner)
+    sparse = _experts(c, "n_routed_experts", inner, wide=True)  # Transformers keeps the router in FP32
     if c.get("n_shared_experts"):
         sparse += _gated(h, inner * c.size("n_shared_experts"), "shared_expert_")
     dense = _gated(h, c.size("intermediate_size"))
     vectors, first = 2 * h + query_norm + latent, c.size("first_k_dense_replace")
     more = c.size("n_routed_experts") if router_vectors else 0  # V3 corrects the router's scores, expert by expert
     layers = [
-        (projections + dense, attention, vectors) if i < first else (projections + sparse, attention, vectors + more)
+        (projections + dense, attention, vectors)
+        if i < first
+        else (projections + sparse, attention, vectors + more, more)
         for i in range(c.size("num_hidden_layers"))
     ]
     return Parts(h, c.size("vocab_size"), _blocks(layers), h, c.flag("tie_word_embeddings"))

@@ -37,6 +37,11 @@ class WeightFormat:
     zero_bits: float = 0.0
     experts_only: bool = False
 
+    @property
+    def wide_bytes(self) -> float:
+        """Bytes of an element that a model keeps in FP32 whatever the rest is stored in."""
+        return max(4.0, self.rest_bytes)
+
     def matrix_bytes(self, k: int, n: int) -> float:
         """Bytes of a matrix of k inputs and n outputs, its scales and zero points included. Groups run along k."""
         if not self.quantised:

@@ -118,7 +118,7 @@ class Model:
         """Bytes of all parameters: what has to fit in memory."""
         form = self._form(precision)
         layers = sum(
-            b.count * (b.vectors * form.rest_bytes + sum(x.bytes(form) * (x.experts or 1) for x in b.linears))
+            b.count * (b.vector_bytes(form) + sum(x.bytes(form) * (x.experts or 1) for x in b.linears))
             for b in self.blocks
         )
         tables = (1 if self.tied else 2) * self.embedding_parameters + self.parts.positions * self.parts.hidden
@@ -137,7 +137,7 @@ class Model:
         """The same for a step over ``tokens`` tokens in all (``batch`` times the prompt length in a prefill)."""
         form = self._form(precision)
         layers = sum(
-            b.count * (b.vectors * form.rest_bytes + sum(x.bytes(form) * x.touched(tokens) for x in b.linears))
+            b.count * (b.vector_bytes(form) + sum(x.bytes(form) * x.touched(tokens) for x in b.linears))
             for b in self.blocks
         )
         return _plain(layers + (self.embedding_parameters + self.parts.final_norm) * form.rest_bytes)
@@ -155,14 +155,18 @@ class Model:
         elements = sum(b.count * b.attention.cached * b.attention.seen(tokens) for b in self.blocks)
         return _plain(elements * cache_bytes(precision))
 
-    def linear_layers(self, batch=1, prompt_length=1, phase="decode", precision="bf16") -> list[LinearLayer]:
+    def linear_layers(
+        self, batch=1, prompt_length=1, phase="decode", precision="bf16", *, logits="last"
+    ) -> list[LinearLayer]:
         """The linear layers of one step, in the order in which they run; the output head last.
 
         ``phase="decode"``: one new token for each of ``batch`` sequences, M = batch. ``phase="prefill"``: whole
-        prompts, M = batch x prompt_length, but for the head, which only the last token of each needs: M = batch.
+        prompts, M = batch x prompt_length, but for the head, which only the last token of each needs: M = batch. With
+        ``logits="all"`` the head runs on every token, as Transformers' ``forward`` does unless told otherwise.
         """
         form, batch = self._form(precision), _tokens(batch, "batch")
         tokens = batch * _length(prompt_length, phase)
+        rows = _head_rows(batch, tokens, logits)
         activation = max(ACTIVATION_BYTES, form.rest_bytes)
         found: dict[tuple, list] = {}
         for b in self.blocks:
@@ -175,15 +179,15 @@ class Model:
                 _layer(x.name, tokens * x.per_token / touched, x.n, x.k, count * touched, x.bytes(form), activation)
             )
         head = self.embedding_parameters * form.rest_bytes
-        out.append(_layer("lm_head", batch, self.parts.vocabulary, self.parts.hidden, 1, head, activation))
+        out.append(_layer("lm_head", rows, self.parts.vocabulary, self.parts.hidden, 1, head, activation))
         return out
 
-    def linear_flop(self, batch=1, prompt_length=1, phase="decode"):
+    def linear_flop(self, batch=1, prompt_length=1, phase="decode", *, logits="last"):
         """FLOP of all linear layers of one step, the head included: those that :meth:`linear_layers` lists."""
         batch = _tokens(batch, "batch")
         tokens = batch * _length(prompt_length, phase)
         a_token = sum(b.count * x.k * x.n * x.per_token for b in self.blocks for x in b.linears)
-        return _plain(2 * (tokens * a_token + batch * self.embedding_parameters))
+        return _plain(2 * (tokens * a_token + _head_rows(batch, tokens, logits) * self.embedding_parameters))
 
     def attention_flop(self, batch=1, prompt_length=1, phase="decode"):
         """FLOP of the two products of attention in one step, over all layers; softmax is left out.
@@ -231,6 +235,13 @@ def _length(prompt_length, phase: str):
         raise ValueError(f"unknown phase {phase!r}: 'prefill' (whole prompts) or 'decode' (one token a sequence)")
     length = _tokens(prompt_length, "prompt_length")
     return length if phase == "prefill" else 1
+
+
+def _head_rows(batch, tokens, logits: str):
+    """The rows that the output head computes."""
+    if logits not in ("last", "all"):
+        raise ValueError(f"unknown logits {logits!r}: 'last' (of each sequence) or 'all' (every token)")
+    return batch if logits == "last" else tokens
 
 
 def models() -> tuple[Model, ...]:

@@ -16,7 +16,7 @@ class Linear:
     """One linear layer: k inputs, n outputs.
 
     ``experts``: how many copies there are, of which a token uses ``per_token``; ``None`` for an ordinary layer.
-    ``router``: it chooses the experts, and is never quantised.
+    ``router``: it chooses the experts, and is never quantised; ``wide``: kept in FP32 beside narrower weights.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Linear:
     experts: int | None = None
     per_token: int = 1
     router: bool = False
+    wide: bool = False
 
     @property
     def parameters(self) -> int:
@@ -37,8 +38,9 @@ class Linear:
 
     def bytes(self, form: WeightFormat) -> float:
         """Bytes of one copy."""
-        matrix = form.matrix_bytes(self.k, self.n) if self.quantised(form) else self.k * self.n * form.rest_bytes
-        return matrix + self.n * self.bias * form.rest_bytes
+        rest = form.wide_bytes if self.wide else form.rest_bytes
+        matrix = form.matrix_bytes(self.k, self.n) if self.quantised(form) else self.k * self.n * rest
+        return matrix + self.n * self.bias * rest
 
     def touched(self, tokens):
         """How many copies a step over ``tokens`` tokens reads.
@@ -88,13 +90,19 @@ class Attention:
 
 @dataclass(frozen=True)
 class Block:
-    """``count`` layers that are alike: their linear layers, their attention, and the elements of norms and the like."""
+    """``count`` layers that are alike: their linear layers, their attention, and the elements of norms and the like
+    (``vectors``; ``wide_vectors`` of those are kept in FP32)."""
 
     count: int
     linears: tuple[Linear, ...]
     attention: Attention
     vectors: int
+    wide_vectors: int = 0
 
     @property
     def parameters(self) -> int:
         return self.count * (sum(x.parameters for x in self.linears) + self.vectors)
+
+    def vector_bytes(self, form: WeightFormat) -> float:
+        """Bytes of the norms and the like of one layer."""
+        return (self.vectors - self.wide_vectors) * form.rest_bytes + self.wide_vectors * form.wide_bytes
