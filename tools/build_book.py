@@ -19,6 +19,7 @@ from pathlib import Path
 import critical_page
 import data_page
 import run_notebooks
+import weights
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
@@ -85,7 +86,10 @@ def main() -> None:
     data_page.write(BOOK / "appendix" / "data.md")
     critical_page.write(BOOK / "appendix" / "critical.md")
     print("site", end=" ", flush=True)
-    print("built" if build_site() else "unchanged")
+    if build_site():
+        print("built; its pages, heaviest first:\n" + weights.table(weights.weights(BOOK / "_build" / "html")))
+    else:
+        print("unchanged")
     print(f"\nThe course is ready. Open {BOOK / '_build' / 'html' / 'index.html'}")
     print(f"({time.time() - arguments.started:.0f} s)")
 

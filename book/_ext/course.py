@@ -19,6 +19,8 @@ from sphinx.util.docutils import SphinxDirective
 VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
 EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>")
 EXPLORER = re.compile(r'data-rc-explorer="(\w+)"')
+# Names, punctuation and spaces of code look like the text around them, and their spans are a fifth of a page.
+PLAIN_CODE = re.compile(r'<span class="(?:n|nn|nx|p|w)">([^<]*)</span>')
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 
 
@@ -105,6 +107,7 @@ def repair_body(context: dict) -> None:
     # docutils marks a bibliography with roles that ARIA has dropped, in a list whose children are no items.
     body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     body = body.replace(' role="doc-biblioentry"', "")
+    body = PLAIN_CODE.sub(r"\1", body)
     # A table whose first column needs no name: an empty cell, not a heading that says nothing.
     context["body"] = EMPTY_HEADING.sub(r"<td\1></td>", body)
 
