@@ -16,6 +16,7 @@ __all__ = [
     "bundle",
     "compute",
     "css",
+    "decode",
     "esm",
     "intensity",
     "kind_names",
@@ -66,6 +67,25 @@ def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: fl
     """
     given = {key: value for key, value in (("flop", flop), ("bytes", bytes)) if value is not None}
     return _widget("bounds", device=device, precision=precision, **given)
+
+
+def decode(
+    model="qwen2.5-7b", device="h100", batch: int = 8, prompt_length: int = 1024, weight_precision="bf16",
+    kv_precision="bf16",
+):  # fmt: skip
+    """The least time of one decode step of a bundled model: its parts, its place under the roof, whether it fits.
+
+    The arguments are those of :func:`roofcourse.llm.decode_bound`, and traits that can be read and set.
+    """
+    return _widget(
+        "decode",
+        model=model,
+        device=device,
+        batch=batch,
+        prompt_length=prompt_length,
+        weight_precision=weight_precision,
+        kv_precision=kv_precision,
+    )
 
 
 def intensity(device="h100", precision="fp16", m: int = 16, n: int = 8192, k: int = 8192):

@@ -1,0 +1,298 @@
+"""The explorer of chapter 6: its numbers and sentences, the browser's twin, and every control by keyboard."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import roofcourse as rc
+from roofcourse import explore
+from roofcourse.explore import kinds
+from roofcourse.explore.kinds import decode
+
+SHOWN = [
+    "percent_weights",
+    "percent_kv",
+    "percent_activations",
+    "memory_seconds",
+    "compute_seconds",
+    "seconds",
+    "tokens_per_second",
+    "intensity",
+    "batch_where_weights_stop",
+    "memory_needed",
+    "measured_seconds",
+]
+
+
+def values(**state) -> dict:
+    return explore.compute("decode", state)
+
+
+# ---- what it says
+
+
+def test_eight_requests_on_an_h100():
+    v = values()
+    # 14.14 GB of weights; 57 344 bytes for each of 8 x 1025 tokens; B = 3085 GB/s
+    assert v["weights_bytes"] == pytest.approx(14.14e9, rel=1e-4)
+    assert v["kv_bytes"] == 57344 * 8 * 1025
+    assert v["memory_seconds"] == v["seconds"] == pytest.approx((14.1412e9 + 0.4702e9 + 0.0025e9) / 3084.84e9, rel=1e-4)
+    assert v["attention_intensity"] == pytest.approx(7)  # 28 query heads over 4 KV heads, 2 FLOP over 2 bytes
+    assert v["linear_intensity"] == pytest.approx(8, rel=1e-3)
+    assert v["measured_seconds"] == rc.device("h100").decode_step(8, 1024).seconds
+    assert v["sentence"] == (
+        "On an H100, one step of Qwen2.5-7B (weights in BF16, KV cache in BF16) for 8 requests of 1\u202f024 tokens "
+        "takes at least 4.74\u00a0ms: at most 1\u202f689 tokens/s. The weights are 97\u00a0% of the 14.6\u00a0GB "
+        "that it moves. Measured: 16.0\u00a0ms, 3.4 times the bound. Weights and KV cache need 15.7\u00a0GB of the "
+        "card's 85.0\u00a0GB."
+    )
+
+
+def test_the_same_answer_as_the_package():
+    state = {"model": "mixtral-8x7b", "device": "h200", "batch": 5, "prompt_length": 700, "weight_precision": "int4"}
+    bound = rc.llm.decode_bound("mixtral-8x7b", "h200", 5, 700, "int4", "bf16")
+    v = values(**state)
+    assert (v["seconds"], v["tokens_per_second"]) == (bound.seconds, bound.tokens_per_second)
+    assert (v["fits"], v["batch_where_weights_stop"]) == (bound.fits, bound.batch_where_weights_stop)
+
+
+def test_measured_steps_stand_only_where_they_were_measured():
+    assert values(batch=16, prompt_length=4096)["times_bound"] == pytest.approx(9.4, abs=0.05)
+    for change in ({"batch": 4}, {"prompt_length": 2048}, {"device": "a100"}, {"kv_precision": "fp8"},
+                   {"weight_precision": "int8"}, {"model": "llama-3.1-8b"}):  # fmt: skip
+        v = values(**change)
+        assert not v["measured"]
+        assert "measured_seconds" not in v
+        assert "Measured" not in v["sentence"]
+    assert sum(len(found) for found in decode.measured()["steps"].values()) == 23
+
+
+def test_arithmetic_and_the_cache_can_take_over():
+    v = values(batch=1024, prompt_length=16, weight_precision="bf16")
+    assert (v["bound"], v["part"]) == ("compute", "compute")
+    assert "The arithmetic, " in v["sentence"]
+    v = values(batch=64, prompt_length=8192)
+    assert (v["bound"], v["part"]) == ("memory", "kv")
+    assert "The KV cache is 68\u00a0% of the 44.2\u00a0GB that it moves." in v["sentence"]
+
+
+def test_what_does_not_fit_says_so():
+    v = values(model="llama-3.3-70b", device="rtx4080", batch=1, prompt_length=1)
+    assert v["fits"] is False
+    assert v["sentence"].endswith(
+        "But weights and KV cache need 141\u00a0GB, and the card has 16.7\u00a0GB: they do not fit."
+    )
+    assert "for one request of 1 token takes" in v["sentence"]
+
+
+def test_a_format_that_a_model_does_not_have():
+    v = values(weight_precision="mxfp4")
+    assert v == {
+        "batch": 8,
+        "prompt_length": 1024,
+        "available": False,
+        "sentence": "MXFP4 experts: a format for models with experts, and Qwen2.5-7B has none. "
+        "Choose INT4 for its weights.",
+    }
+    assert values(model="gpt-oss-20b", weight_precision="mxfp4")["available"]
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"batch": 0}, "batch is a whole number from 1 to 4096, not 0"),
+        ({"prompt_length": 131073}, "prompt_length is a whole number from 1 to 131072, not 131073"),
+        ({"device": "h101"}, "h100"),
+        ({"model": "qwen9"}, "qwen"),
+        (
+            {"weight_precision": "fp64"},
+            "weight_precision is one of fp32, bf16, fp8_e4m3, int8, int4, mxfp4, not 'fp64'",
+        ),
+        ({"kv_precision": "fp32"}, "kv_precision is one of bf16, fp8_e4m3, int4, not 'fp32'"),
+        ({"rows": 3}, "has no rows; its state is: model, device, batch"),
+    ],
+)
+def test_wrong_states_are_refused_in_one_line(state, words, one_line):
+    with one_line(ValueError, LookupError) as caught:
+        explore.compute("decode", state)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("state", [{}, {"batch": 4096, "prompt_length": 131072}, {"weight_precision": "mxfp4"},
+                                   {"model": "gpt2", "device": "b300", "batch": 1}])  # fmt: skip
+def test_stand_in_is_a_small_picture_with_an_alternative_text(state):
+    svg = re.search(r"<svg.*?</svg>", explore.static_html("decode", state), re.DOTALL)[0]
+    assert len(svg.encode()) <= 12 * 1024
+    root = ET.fromstring(svg)
+    assert values(**state)["sentence"] in root.get("aria-label")
+    width, height = (float(x) for x in root.get("viewBox").split()[2:])
+    for text in root.iter("text"):
+        assert 0 <= float(text.get("x")) <= width
+        assert 0 <= float(text.get("y")) <= height
+
+
+# ---- in the browser
+
+
+def states() -> list[dict]:
+    dice = random.Random(6)
+    models = [m["key"] for m in decode.spec()["models"]]
+    devices = [d.key for d in rc.devices()]
+    out = [
+        {"device": d, "batch": b, "prompt_length": p}
+        for d, found in decode.measured()["steps"].items()
+        for b, p, _ in found
+    ]
+    for model in models:
+        for weights in decode.WEIGHTS:
+            for _ in range(5):
+                out.append({
+                    "model": model, "weight_precision": weights, "device": dice.choice(devices),
+                    "batch": round(2 ** dice.uniform(0, 12)), "prompt_length": round(2 ** dice.uniform(0, 17)),
+                    "kv_precision": dice.choice(list(decode.CACHES)),
+                })  # fmt: skip
+    return [kinds.complete("decode", state) for state in out]
+
+
+@pytest.mark.browser
+def test_browser_and_python_agree(open_page):
+    page = open_page(("decode", {}))
+    wanted = states()
+    assert len(wanted) >= 500
+    got = page.page.evaluate(
+        "({ spec, states }) => states.map((state) => window.roofcourse.compute('decode', spec, state))",
+        {"spec": decode.spec(), "states": wanted},
+    )
+    for state, browser in zip(wanted, got, strict=True):
+        python = explore.compute("decode", state)
+        assert browser.keys() == python.keys(), state
+        for key, value in python.items():
+            if isinstance(value, float):
+                assert math.isclose(browser[key], value, rel_tol=1e-9), (state, key, browser[key], value)
+            else:
+                assert browser[key] == value, (state, key)
+
+
+def shows(page, **state) -> dict:
+    v = values(**state)
+    shown = page.readings()
+    assert shown["sentence"] == v["sentence"]
+    if v["available"]:
+        for name in SHOWN:
+            assert shown[name] == (pytest.approx(v[name], rel=1e-9) if name in v else None), name
+    return v
+
+
+@pytest.mark.browser
+def test_batch_and_prompt_by_keyboard(open_page):
+    page = open_page(("decode", {}))
+    shows(page)
+    batch, prompt = page.control("batch"), page.control("prompt_length")
+    assert batch.get_attribute("aria-valuetext") == "8"
+    for press, value in (("ArrowRight", 16), ("PageUp", 128), ("End", 4096), ("Home", 1)):
+        batch.press(press)
+        shows(page, batch=value)
+    prompt.press("ArrowLeft")
+    shows(page, batch=1, prompt_length=512)
+    page.control("batch_exact").fill("37")
+    shows(page, batch=37, prompt_length=512)
+    page.control("prompt_length_exact").fill("0")
+    assert page.page.get_by_text("A whole number from 1 to 131072.").is_visible()
+    shows(page, batch=37, prompt_length=512)
+    page.control("prompt_length_exact").fill("3000")
+    shows(page, batch=37, prompt_length=3000)
+
+
+@pytest.mark.browser
+def test_models_devices_and_formats(open_page):
+    page = open_page(("decode", {}))
+    for model in ("gpt2", "mixtral-8x7b", "deepseek-v3"):
+        page.control("model").select_option(model)
+        for weights in ("bf16", "int4", "mxfp4"):
+            page.control("weight_precision").select_option(weights)
+            shows(page, model=model, weight_precision=weights)
+    page.control("device").select_option("b300")
+    page.control("kv_precision").select_option("fp8_e4m3")
+    shows(page, model="deepseek-v3", weight_precision="mxfp4", device="b300", kv_precision="fp8")
+
+
+@pytest.mark.browser
+def test_a_link_opens_its_state(open_page):
+    fragment = (
+        "#explorer=decode&model=llama-3.1-8b&device=a100&batch=3&prompt_length=77"
+        "&weight_precision=int8&kv_precision=fp8_e4m3"
+    )
+    page = open_page(("decode", {}), fragment=fragment)
+    shows(
+        page,
+        model="llama-3.1-8b",
+        device="a100",
+        batch=3,
+        prompt_length=77,
+        weight_precision="int8",
+        kv_precision="fp8",
+    )
+    assert page.page.get_by_role("link", name="link to this view").get_attribute("href") == fragment
+    page = open_page(("decode", {}), fragment="#explorer=decode&batch=9999&prompt_length=2&kv_precision=fp8")
+    shows(page, prompt_length=2, kv_precision="fp8")
+    assert page.page.get_by_text("The link asked for batch = 9999").is_visible()
+
+
+@pytest.mark.browser
+def test_the_table_has_the_parts_and_the_measured_steps(open_page):
+    page = open_page(("decode", {}))
+    page.page.locator("summary").click()
+    text = page.page.locator(".rc-table").inner_text()
+    assert "the KV cache\t470\u00a0MB\t152\u00a0µs\t3.22\u00a0%" in text
+    assert "16\t4\u202f096\t5.80\u00a0ms\t54.8\u00a0ms\t9.4 times" in text
+    page.control("device").select_option("a100")
+    assert "Measured steps" not in page.page.locator(".rc-table").inner_text()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_accessible_and_within_the_page(open_page, theme, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(("decode", {}), theme=theme, width=width)
+    page.page.locator("summary").click()
+    found = Axe().run(page.page).response["violations"]
+    assert [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in found] == []
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('svg.rc-chart text')]
+    .filter((n) => n.textContent !== '' && getComputedStyle(n).visibility !== 'hidden')
+    .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
+  const found = [];
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
+    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
+  }));
+  const edge = document.documentElement.clientWidth;
+  for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
+  return found;
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_labels_do_not_collide(open_page, width):
+    page = open_page(("decode", {}), width=width)
+    for model in ("gpt2", "qwen2.5-7b", "deepseek-v3"):
+        page.control("model").select_option(model)
+        for device in ("h100", "rtx4080", "b300"):
+            page.control("device").select_option(device)
+            for batch in (1, 16, 300, 4096):
+                page.control("batch_exact").fill(str(batch))
+                for prompt in (1, 1024, 131072):
+                    page.control("prompt_length_exact").fill(str(prompt))
+                    assert page.page.evaluate(OVERLAPS) == [], (model, device, batch, prompt)
