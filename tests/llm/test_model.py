@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import roofcourse as rc
+from roofcourse.tables import data_folder
 
 # --- Qwen2.5-7B by hand ---------------------------------------------------------------------------------------------
 # 28 layers, hidden 3584, 28 query heads and 4 KV heads of 128, MLP 18944, vocabulary 152064, not tied, q, k, v biased.
@@ -96,6 +97,18 @@ PUBLISHED = {
 def test_bundled_models():
     assert {m.key: m.parameter_count for m in rc.llm.models()} == PUBLISHED
     assert [m.key for m in rc.llm.models()] == [*PUBLISHED]  # smallest first
+
+
+def test_every_bundled_file_says_where_it_is_from():
+    files = sorted((data_folder() / "models").glob("*.json"))
+    assert len(files) == len(PUBLISHED)
+    for path in files:
+        facts = json.loads(path.read_text())
+        assert facts["source"].endswith(", config.json")
+        assert facts["checked"]
+        # None where no stated count was found to compare with
+        assert facts["parameters"] in (PUBLISHED[path.stem], None)
+        assert rc.llm.model(path.stem).source == facts["source"]
 
 
 def test_tied_embedding_is_stored_once_and_read():
