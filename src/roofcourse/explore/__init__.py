@@ -20,6 +20,7 @@ __all__ = [
     "esm",
     "intensity",
     "kind_names",
+    "levers",
     "m_sweep",
     "measurement",
     "padding",
@@ -94,6 +95,16 @@ def intensity(device="h100", precision="fp16", m: int = 16, n: int = 8192, k: in
     Traits ``m``, ``n``, ``k``, ``precision`` and ``device`` can be read and set.
     """
     return _widget("intensity", device=device, precision=precision, m=m, n=n, k=k)
+
+
+def levers(device="h100", kernel: str = "product", levers="none", reaches: int = 50):
+    """A kernel, the levers applied to it, and where its point moves; all of it by the model, with measured roofs.
+
+    ``kernel``: ``"product"``, ``"chain"``, ``"field"``, ``"attention"``, ``"small"``, ``"layer"`` or ``"conv"``.
+    ``levers``: names, as a list or joined with a tilde; those that the kernel does not have do nothing. ``reaches``:
+    how much of its roof the kernel reaches before, in percent: 100, 50 or 25. All are traits that can be read and set.
+    """
+    return _widget("levers", device=device, kernel=kernel, reaches=reaches, levers=levers)
 
 
 def measurement(device="h100", kernel: str = "copy", point: int = 7):

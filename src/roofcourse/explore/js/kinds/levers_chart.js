@@ -1,0 +1,112 @@
+// A kernel before and after, the way between, and the roofs over both, on axes that are the same for every state.
+
+import { set, svg } from "../dom.js";
+import { significant, tflops, tick, time3 } from "../format.js";
+import { placeNear, textWidth } from "../labels.js";
+import { decades, logScale } from "../scale.js";
+
+// FLOP/byte and FLOP/s; the same as standin_levers.py.
+const RANGE = { x: [0.01, 1e4], y: [1e9, 1e16] };
+
+const line = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
+
+export function createLeversChart(font) {
+  const node = svg("svg", { class: "rc-chart", role: "img" });
+  const layers = Object.fromEntries(["grid", "roofs", "here"].map((name) => [name, svg("g", { class: `rc-${name}` })]));
+  node.append(...Object.values(layers));
+  let width = 0;
+  let box = null; // the plot, in pixels
+  let x = null;
+  let y = null;
+  let size = 12;
+
+  function resize(now) {
+    const changed = now !== width;
+    width = now;
+    if (!changed) return false;
+    const narrow = width < 560;
+    size = narrow ? 11 : 12;
+    const height = narrow ? 390 : Math.round(Math.min(520, Math.max(420, width * 0.6)));
+    const left = narrow ? 52 : 60;
+    box = { x: left, y: 30, width: width - left - 10, height: height - 76 };
+    x = logScale(...RANGE.x, box.x, box.x + box.width);
+    y = logScale(...RANGE.y, box.y + box.height, box.y);
+    set(node, { width, height, viewBox: `0 0 ${width} ${height}` });
+    const [right, bottom] = [box.x + box.width, box.y + box.height];
+    const up = (v) => `M${x(v).toFixed(1)} ${box.y}V${bottom}`;
+    const across = (v) => `M${box.x} ${y(v).toFixed(1)}H${right}`;
+    const text = (content, attributes) => svg("text", { "font-size": size, ...attributes }, content);
+    layers.grid.replaceChildren(
+      svg("path", { class: "rc-major", d: decades(...RANGE.x).map(up).join("") + decades(...RANGE.y).map(across).join("") }),
+      svg("path", { class: "rc-axis", d: `M${box.x} ${bottom}H${right}` }),
+      ...decades(...RANGE.x).map((v) => text(tick(v), { x: Math.min(x(v), right - 14), y: bottom + 17, "text-anchor": "middle" })),
+      ...decades(...RANGE.y).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
+      text("arithmetic intensity (FLOP/byte)", { class: "rc-title", x: box.x + box.width / 2, y: height - 8, "text-anchor": "middle", "font-size": size + 1 }),
+      text("throughput (TFLOP/s)", { class: "rc-title", x: 2, y: 13, "font-size": size + 1 }),
+    );
+    return true;
+  }
+
+  const widthOf = (words, weight = 400, px = size) => textWidth(words, `${weight} ${px}px ${font()}`);
+
+  /** `places`: before, and after each lever (null where the card has no such roof). `names`: words of the paths. */
+  function show(v, places, card, names) {
+    set(node, { "aria-label": `Roofline chart on logarithmic axes. ${v.sentence}` });
+    const there = places.filter((place) => place !== null);
+    const last = there[there.length - 1];
+    const taken = drawRoofs(there, last, card, names);
+    drawHere(v, places, there, last, taken);
+  }
+
+  /** The roofs over the points; returns the boxes of their names. */
+  function drawRoofs(there, last, card, names) {
+    const roofs = [...new Map(there.map((place) => [place.path, place])).values()].sort((a, b) => b.peak - a.peak);
+    const heightAt = (peak, at) => y(Math.min(peak, card.bandwidth * at));
+    const parts = [];
+    const taken = [];
+    let floor = -Infinity;
+    for (const { path, peak } of roofs) {
+      const own = path === last.path;
+      const corners = [RANGE.x[0], peak / card.bandwidth, RANGE.x[1]].map((at) => [x(at), heightAt(peak, at)]);
+      parts.push(svg("path", { class: own ? "rc-line" : "rc-faint", d: line(corners) }));
+      // Above its roof, or lower where the name of a higher one stands.
+      const words = `${names[path]}: ${tflops(peak)}`;
+      const at = Math.max(y(peak) - 6, floor + size + 3);
+      floor = at;
+      const weight = own ? 700 : 400;
+      const long = widthOf(words, weight);
+      parts.push(svg("text", { class: "rc-halo", x: box.x + box.width - 2, y: at, "text-anchor": "end", "font-size": size, "font-weight": weight }, words));
+      taken.push({ x: box.x + box.width - long - 6, y: at - size, width: long + 8, height: size + 5 });
+    }
+    layers.roofs.replaceChildren(...parts);
+    return taken;
+  }
+
+  function drawHere(v, places, there, last, taken) {
+    const spots = there.map((place) => ({ x: x(place.intensity), y: y(place.flop_per_s) }));
+    const parts = [svg("path", { class: "rc-gap", d: line(spots.map((spot) => [spot.x, spot.y])) })];
+    spots.forEach((spot, i) => {
+      const end = i === spots.length - 1;
+      parts.push(svg("circle", { class: end ? "rc-chosen" : "rc-chosen rc-open", cx: spot.x, cy: spot.y, r: end ? 8 : i === 0 ? 6 : 3.5 }));
+    });
+    const marks = spots.flatMap((spot, i) => (i === 0 ? [spot] : [0.25, 0.5, 0.75, 1].map((s) => ({
+      x: spots[i - 1].x + s * (spot.x - spots[i - 1].x), y: spots[i - 1].y + s * (spot.y - spots[i - 1].y) }))));
+    const answer = places.length === 1 ? time3(v.before_seconds)
+      : v.available ? `${time3(v.before_seconds)} to ${time3(v.after_seconds)}: ×\u00a0${significant(v.gain, 3)}` : "no such roof measured";
+    const px = size + 3;
+    const long = widthOf(answer, 700, px) + 16;
+    const card = placeNear(spots[spots.length - 1], { width: long, height: px + 12 }, box, taken, marks);
+    const boxes = [...taken, { ...card, width: long, height: px + 12 }];
+    parts.push(
+      svg("rect", { class: "rc-card", x: card.x, y: card.y, width: long, height: px + 12, rx: 5 }),
+      svg("text", { class: "rc-answer", x: card.x + 8, y: card.y + px + 3, "font-size": px }, answer),
+    );
+    if (spots.length > 1) {
+      const near = placeNear(spots[0], { width: widthOf("before") + 4, height: size + 4 }, box, boxes, marks);
+      parts.push(svg("text", { class: "rc-halo", x: near.x + 2, y: near.y + size, "font-size": size }, "before"));
+    }
+    layers.here.replaceChildren(...parts);
+  }
+
+  return { node, resize, show };
+}

@@ -1,0 +1,54 @@
+"""The drawing of the levers explorer for a page without JavaScript: see :mod:`roofcourse.explore.standin`."""
+
+from __future__ import annotations
+
+from .. import palette
+from . import format as fmt
+from .standin import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, _short, element, log_scale, path, picture
+
+#: The axes of js/kinds/levers_chart.js.
+INTENSITY, THROUGHPUT = (0.01, 1e4), (1e9, 1e16)
+RIGHT = WIDTH - 12
+
+
+def levers_figure(card: dict, places: list[dict | None], names: dict[str, str], values: dict) -> str:
+    """The roofs before and after, the point before (hollow), after (filled), and the way between."""
+    x, y = log_scale(*INTENSITY, LEFT, RIGHT), log_scale(*THROUGHPUT, BOTTOM, TOP)
+    across = [10.0**e for e in range(-2, 5)]
+    upward = [10.0**e for e in range(9, 17)]
+    lines = [f"M{_short(x(v))} {TOP}V{BOTTOM}" for v in across] + [f"M{LEFT} {_short(y(v))}H{RIGHT}" for v in upward]
+    parts = [element("path", class_="rc-major", d="".join(lines), stroke="currentColor", stroke_opacity=0.15)]
+    parts += [element("text", fmt.significant(v, 1), x=x(v), y=BOTTOM + 18, text_anchor="middle") for v in across]
+    parts += [element("text", fmt.significant(v / 1e12, 1), x=LEFT - 7, y=y(v) + 4, text_anchor="end") for v in upward]
+    parts += [
+        element("text", "arithmetic intensity (FLOP/byte)", x=(LEFT + RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle"),
+        element("text", "TFLOP/s", x=2, y=14),
+    ]
+    there = [p for p in places if p is not None]
+    last, colour = there[-1], palette.device(card["key"]).light
+    for p in {p["path"]: p for p in there}.values():
+        corners = [INTENSITY[0], p["peak"] / card["bandwidth"], INTENSITY[1]]
+        d = path((x(i), y(min(p["peak"], card["bandwidth"] * i))) for i in corners)
+        own = p["path"] == last["path"]
+        look = {"stroke": colour, "stroke_width": 2.5} if own else {"stroke": "currentColor", "stroke_opacity": 0.4}
+        parts.append(element("path", class_="rc-line" if own else "rc-faint", d=d, fill="none", **look))
+    # One name: two of them could stand on each other.
+    words = f"{card['name']}, {names[last['path']]}: {fmt.tflops(last['peak'])}"
+    parts.append(element("text", words, x=RIGHT - 4, y=y(last["peak"]) - 7, text_anchor="end"))
+    accent = palette.role("accent").light
+    trail = path((x(p["intensity"]), y(p["flop_per_s"])) for p in there)
+    parts.append(element("path", class_="rc-gap", d=trail, fill="none", stroke=accent, stroke_width=1.5))
+    for i, p in enumerate(there):
+        first, end = i == 0, i == len(there) - 1
+        look = {"fill": accent, "stroke": "#fff"} if end else {"fill": "#fff", "stroke": accent}
+        parts.append(
+            element("circle", class_="rc-chosen" if end else "rc-chosen rc-open", cx=x(p["intensity"]),
+                    cy=y(p["flop_per_s"]), r=7 if first or end else 4, stroke_width=2, **look)
+        )  # fmt: skip
+    answer = fmt.time3(there[0]["seconds"])
+    if len(there) > 1:
+        answer += (
+            f" to {fmt.time3(last['seconds'])}: × {fmt.significant(values['gain'], 3)}" if "gain" in values else ""
+        )
+    parts.append(element("text", answer, x=RIGHT - 8, y=BOTTOM - 11, text_anchor="end", font_weight=700))
+    return picture(WIDTH, HEIGHT, f"Roofline chart on logarithmic axes. {values['sentence']}", parts)
