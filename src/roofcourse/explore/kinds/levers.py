@@ -47,7 +47,7 @@ LEVERS = (
 )
 ORDER = tuple(name for name, _, _ in LEVERS)
 #: Words of a roof, by the path in the data.
-PATHS = {"fp32.vector": "FP32 vector units", "tf32": "TF32", "fp16": "FP16", "fp8_e4m3": "FP8"}
+PATHS = {"fp32.vector": "FP32 vector", "tf32": "TF32", "fp16": "FP16", "fp8_e4m3": "FP8"}
 
 
 @dataclass(frozen=True)

@@ -64,15 +64,15 @@ export function createLeversChart(font) {
     const heightAt = (peak, at) => y(Math.min(peak, card.bandwidth * at));
     const parts = [];
     const taken = [];
-    let floor = -Infinity;
+    let above = -Infinity;
     for (const { path, peak } of roofs) {
       const own = path === last.path;
       const corners = [RANGE.x[0], peak / card.bandwidth, RANGE.x[1]].map((at) => [x(at), heightAt(peak, at)]);
       parts.push(svg("path", { class: own ? "rc-line" : "rc-faint", d: line(corners) }));
-      // Above its roof, or lower where the name of a higher one stands.
+      // Above its roof, or below where a higher roof is too near.
       const words = `${names[path]}: ${tflops(peak)}`;
-      const at = Math.max(y(peak) - 6, floor + size + 3);
-      floor = at;
+      const at = y(peak) - size - 8 < above ? y(peak) + size + 3 : y(peak) - 6;
+      above = y(peak);
       const weight = own ? 700 : 400;
       const long = widthOf(words, weight);
       parts.push(svg("text", { class: "rc-halo", x: box.x + box.width - 2, y: at, "text-anchor": "end", "font-size": size, "font-weight": weight }, words));
