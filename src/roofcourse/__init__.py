@@ -44,6 +44,11 @@ _LAZY = {
     "explore": ".explore",
 }
 
+# The same for a function: its module has another name, so that importing it does not hide the function.
+_LAZY_FUNCTIONS = {
+    "panel": ".panels",
+}
+
 __all__ = [
     "PRECISIONS",
     "Device",
@@ -76,10 +81,13 @@ __all__ = [
     "stencil",
     "triad",
     *_LAZY,
+    *_LAZY_FUNCTIONS,
 ]
 
 
 def __getattr__(name: str):
+    if name in _LAZY_FUNCTIONS:
+        return getattr(import_module(_LAZY_FUNCTIONS[name], __name__), name)
     target = _LAZY.get(name)
     if target is None:
         raise AttributeError(f"module 'roofcourse' has no attribute {name!r}")
@@ -87,4 +95,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_FUNCTIONS})

@@ -1,4 +1,4 @@
-"""The explorer as a live widget: what Python refuses, and one round trip in a real JupyterLab."""
+"""The explorer as a live widget: what Python refuses; round trips, a dropped run and the panel in a real JupyterLab."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 import roofcourse as rc
+from roofcourse.bench import RECORDED
+from roofcourse.tables import data_folder
 
 pytest.importorskip("anywidget")
 
@@ -86,9 +88,10 @@ def notebook(*cells: str) -> str:
     )
 
 
-@pytest.fixture
-def lab(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory) -> Iterator[str]:
     """A JupyterLab of its own on 127.0.0.1, a temporary folder and a free port; yields its address."""
+    tmp_path = tmp_path_factory.mktemp("lab")
     for name in ("work", "home", "runtime", "config", "data"):
         (tmp_path / name).mkdir()
     cells = (
@@ -97,6 +100,12 @@ def lab(tmp_path: Path) -> Iterator[str]:
         "w.m, w.precision, w.device = 64, 'bf16', 'h200'",
     )
     (tmp_path / "work" / "explorer.ipynb").write_text(notebook(*cells), encoding="utf-8")
+    cells = (
+        "import roofcourse as rc\np = rc.panel(precision='fp32', m=1)\np",
+        "print('kernel free:', p.busy, p.explorer.m)",
+        "print('points:', [x[0] for x in p.explorer.spec['devices'][-1]['roofs']['fp32']['sweep']], p.explorer.device)",
+    )
+    (tmp_path / "work" / "panel.ipynb").write_text(notebook(*cells), encoding="utf-8")
     env = {
         **os.environ,
         "HOME": str(tmp_path / "home"),
@@ -114,6 +123,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
         *[
             "--IdentityProvider.token=",
             "--ServerApp.password=",
+            "--LabApp.expose_app_in_browser=True",
         ],
         f"--ServerApp.root_dir={tmp_path / 'work'}",
     ]
@@ -146,8 +156,10 @@ def wait_for_server(server: subprocess.Popen, folder: Path) -> str:
     pytest.fail(f"JupyterLab did not start within {START_SECONDS} s:\n{log[-3000:]}", pytrace=False)
 
 
-@pytest.mark.browser
-def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
+@contextlib.contextmanager
+def open_notebook(lab: str, chromium, name: str):
+    """A notebook in a page of its own, its cells, and a function that runs one. At the end nothing may have failed, and
+    nothing may have been asked for from outside."""
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(STEP_MS)
@@ -157,7 +169,7 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
     here = (lab, lab.replace("http", "ws", 1), "data:", "blob:")
     page.on("request", lambda r: None if r.url.startswith(here) else outside.append(r.url))
     try:
-        page.goto(f"{lab}lab/tree/explorer.ipynb?reset")
+        page.goto(f"{lab}lab/tree/{name}?reset")
         cells = page.locator(".jp-Notebook .jp-CodeCell")
         cells.nth(2).wait_for()
         page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(state="attached")
@@ -166,6 +178,23 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
             cells.nth(nth).locator(".jp-InputArea-editor").click()
             page.keyboard.press("Control+Enter")
 
+        yield page, cells, run
+        assert errors == []
+        assert outside == []
+    finally:
+        context.close()
+
+
+def shot(page, node, name: str) -> None:
+    """A picture for a person to look at, where one is asked for."""
+    if os.environ.get("ROOFCOURSE_SHOTS"):
+        node.scroll_into_view_if_needed()
+        page.screenshot(path=str(Path(os.environ["ROOFCOURSE_SHOTS"]) / f"{name}.png"))
+
+
+@pytest.mark.browser
+def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
+    with open_notebook(lab, chromium, "explorer.ipynb") as (page, cells, run):
         run(0)
         explorer = page.locator(".rc-explorer.rc-live")
         explorer.wait_for()
@@ -173,10 +202,7 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
         assert slider.get_attribute("aria-valuetext") == "M = 16 rows"
         assert explorer.get_by_text("link to this view").count() == 0  # an address has no state there
 
-        assert errors == []
-        if os.environ.get("ROOFCOURSE_SHOTS"):  # for a person to look at
-            explorer.scroll_into_view_if_needed()
-            page.screenshot(path=str(Path(os.environ["ROOFCOURSE_SHOTS"]) / "jupyterlab.png"))
+        shot(page, explorer, "jupyterlab")
 
         # Browser to Python. Command mode must not take the arrow keys: the slider keeps the focus and moves.
         slider.focus()
@@ -210,7 +236,76 @@ def test_in_jupyterlab_browser_and_python_share_the_state(lab, chromium):
         dark = explorer.locator(".rc-grid text").first.evaluate("n => getComputedStyle(n).fill")
         assert re.match(r"rgb\(", dark)
         assert dark != light
-        assert errors == []
-        assert outside == []
-    finally:
-        context.close()
+
+
+@pytest.mark.browser
+def test_in_jupyterlab_a_run_file_becomes_a_device(lab, chromium, tmp_path):
+    with open_notebook(lab, chromium, "explorer.ipynb") as (page, cells, run):
+        run(0)
+        explorer = page.locator(".rc-explorer.rc-live")
+        explorer.wait_for()
+        explorer.get_by_text("The kernel of this notebook reads it").wait_for()
+        wrong = tmp_path / "wrong.json"
+        wrong.write_text('{"schema": ')
+        explorer.locator('[data-rc-control="run"]').set_input_files(wrong)
+        explorer.locator(".rc-note").get_by_text("wrong.json: not a run file, or cut short").wait_for()
+        explorer.locator('[data-rc-control="run"]').set_input_files(data_folder() / "runs" / RECORDED)
+        page.wait_for_function("document.querySelector('[data-rc-control=device]').value === 'cpu'")
+        run(1)
+        cells.nth(1).get_by_text("state: 16 fp32 cpu").wait_for()
+        v = rc.explore.compute("m_sweep", {"precision": "fp32", "device": "cpu"}, run=rc.bench("local", "bundled"))
+        page.wait_for_function(
+            "(text) => document.querySelector('[data-rc-sentence]').textContent === text", arg=v["sentence"]
+        )
+        assert not explorer.locator(".rc-note").is_visible()
+
+
+@pytest.mark.browser
+def test_in_jupyterlab_the_panel_measures_this_machine(lab, chromium):
+    pytest.importorskip("torch", reason="live measurements need torch")
+    with open_notebook(lab, chromium, "panel.ipynb") as (page, cells, run):
+        run(0)
+        explorer = page.locator(".rc-explorer.rc-live")
+        explorer.wait_for()
+        cells.nth(0).locator("select").first.select_option("CPU")
+
+        slider = explorer.locator('[data-rc-control="m"]')
+        slider.focus()
+        slider.press("ArrowRight")
+        slider.press("ArrowRight")
+        press = page.get_by_role("button", name="Measure M = 4 in FP32")
+        press.wait_for()
+        shot(page, press, "panel-before")
+        assert page.locator('[data-rc-control="device"] option').count() == 12
+        press.click()
+        page.locator(".widget-html").get_by_text("…").wait_for()
+        stop = page.get_by_role("button", name="Stop")
+        assert stop.is_enabled()
+        shot(page, press, "panel-busy")
+        run(1)  # the kernel answers while the thread measures
+        cells.nth(1).get_by_text("kernel free: True 4").wait_for()
+
+        # The point lands: this machine is a thirteenth device, chosen, and M = 4 is measured on it.
+        page.wait_for_function("document.querySelector('[data-rc-control=device]').value === 'cpu'")
+        page.locator(".widget-html").get_by_text("M = 4, N = K = ").wait_for()
+        assert page.locator('[data-rc-control="device"] option').count() == 13
+        assert float(explorer.locator('[data-rc-value="seconds"]').get_attribute("data-rc-exact")) > 0
+        mark = explorer.locator('.rc-mark[data-m="4"]')
+        assert mark.count() == 1
+        shot(page, press, "panel")
+        page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
+        page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+        shot(page, press, "panel-dark")
+
+        # Stop ends the sweep at once; its points stay.
+        page.get_by_role("button", name="Measure all rows").click()
+        page.locator(".widget-html").get_by_text("gemm FP32 2x").wait_for()
+        stop.click()
+        page.locator(".widget-html").get_by_text("Stopped; ").wait_for()
+        run(2)
+        cells.nth(2).get_by_text("points: [").wait_for()
+        rows = json.loads(
+            re.search(r"points: (\[.*?\])", cells.nth(2).locator(".jp-OutputArea-output").text_content())[1]
+        )
+        assert {1, 4} <= set(rows)
+        assert 64 not in rows

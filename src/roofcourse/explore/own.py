@@ -172,8 +172,8 @@ def _spread(x) -> float:
 def clean_name(name: str) -> str:
     """``"Intel(R) Xeon(R) CPU @ 2.20GHz"`` -> ``"Intel Xeon"``: what a sentence needs of a machine's name."""
     short = re.sub(r"\((?:R|TM|C)\)", "", name, flags=re.IGNORECASE)
-    short = re.sub(r"\s@.*$", "", short)
-    short = re.sub(r"\b(?:CPU|Processor|\d+-Core|NVIDIA|GeForce)\b", "", short, flags=re.ASCII)
+    short = re.sub(r"\s+(?:CPU\s+)?@.*$", "", short)
+    short = re.sub(r"\b(?:Processor|\d+-Core|NVIDIA|GeForce)\b", "", short, flags=re.ASCII)
     short = re.sub(r"\s+", " ", short).strip()
     return cut(short or name, NAME)
 

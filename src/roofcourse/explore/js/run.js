@@ -126,8 +126,8 @@ function cut(text, most) {
 
 /** "Intel(R) Xeon(R) CPU @ 2.20GHz" -> "Intel Xeon": what a sentence needs of a machine's name. */
 export function cleanName(name) {
-  const short = name.replace(/\((?:R|TM|C)\)/gi, "").replace(/\s@.*$/, "")
-    .replace(/\b(?:CPU|Processor|\d+-Core|NVIDIA|GeForce)\b/g, "").replace(/\s+/g, " ").trim();
+  const short = name.replace(/\((?:R|TM|C)\)/gi, "").replace(/\s+(?:CPU\s+)?@.*$/, "")
+    .replace(/\b(?:Processor|\d+-Core|NVIDIA|GeForce)\b/g, "").replace(/\s+/g, " ").trim();
   return cut(short || name, NAME);
 }
 
