@@ -226,3 +226,20 @@ def test_phone_reader_reaches_the_contents(visit):
     link = page.locator("#pst-primary-sidebar-modal a, #pst-primary-sidebar a", has_text="The data and its sources")
     link.first.click()
     page.wait_for_url("**/appendix/data.html")
+
+
+def test_a_dark_page_shows_the_dark_drawings_on_its_own_ground(visit):
+    page = visit("notebooks/05_m_sweep.html", scheme="dark")
+    assert page.locator(".rc-figure picture.rc-light img").first.is_hidden()
+    drawing = page.locator(".rc-figure picture.rc-dark img").first
+    drawing.scroll_into_view_if_needed()
+    assert drawing.evaluate("node => node.decode().then(() => node.naturalWidth)") == 700
+    assert drawing.evaluate("node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).filter]") == [
+        "rgba(0, 0, 0, 0)",
+        "none",
+    ]
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function(
+        "node => node.currentSrc !== '' && node.decode().then(() => node.naturalWidth === 350)",
+        arg=drawing.element_handle(),
+    )
