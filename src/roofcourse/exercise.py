@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 
 #: One module of exercises for each chapter, by the number before the dot.
-CHAPTERS = {"1": "bounds", "2": "intensity", "3": "ridge", "4": "measurement", "5": "m_sweep"}
+CHAPTERS = {"1": "bounds", "2": "intensity", "3": "ridge", "4": "measurement", "5": "m_sweep", "6": "decode"}
 
 
 @dataclass(frozen=True)
