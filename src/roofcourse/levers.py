@@ -404,3 +404,65 @@ def _time(seconds: float) -> str:
         if seconds >= factor:
             return f"{seconds / factor:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One step of the way from a point to the next thing to try: asked in this order, the first "yes" decides.
+
+    ``why``: how to see it. ``answer``: what it is. ``levers``: what to try. ``moves``: where the point then goes.
+    """
+
+    ask: str
+    why: str
+    answer: str
+    levers: tuple[str, ...]
+    moves: str
+
+
+#: From "where is my point" to "what next".
+QUESTIONS = (
+    Question(
+        "Is it above the roof?",
+        "its percent of the roof is well past 100",
+        "The roof does not hold here: a cache serves part of the bytes, or the count is wrong.",
+        ("count the bytes that memory moved", "compare with the roof of the cache"),
+        "nowhere yet",
+    ),
+    Question(
+        "Does it take as long with half the problem?",
+        "its time is a few launches, or the program takes longer than its kernels together",
+        "Launches or gaps: nothing of the machine is busy.",
+        ("one batched call", "fuse kernels", "replay a graph", "launch ahead"),
+        "up",
+    ),
+    Question(
+        "Does it reach less than half of the roof?",
+        "its percent of the roof",
+        "A leak: it waits, or it wastes. Close the distance before anything else.",
+        (
+            "more loads and chains in flight",
+            "reads that lie together",
+            "threads that take one branch",
+            "shapes that fill the tile",
+            "another library or version",
+        ),
+        "up",
+    ),
+    Question(
+        "Is it under the slope?",
+        "I is left of the ridge point",
+        "Memory-bound: move less.",
+        ("fuse", "block", "batch rows", "shorter numbers", "skip what is zero or padding"),
+        "right, and up along the slope",
+    ),
+    Question(
+        "Is it under the flat part?",
+        "I is right of the ridge point",
+        "Compute-bound: compute better.",
+        ("matrix units", "a shorter format", "fewer operations", "shapes that fill the tile"),
+        "up, under another roof",
+    ),
+)
+#: What is left when no lever is.
+DONE = "At its roof, with no lever left? It is done: another algorithm or another machine comes next."
