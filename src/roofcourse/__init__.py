@@ -12,6 +12,7 @@ from .bench import bench
 from .catalogue import Device, device, devices
 from .exercise import check
 from .explain import Explanation, explain
+from .place import Point, place
 from .precision import PRECISIONS, Precision, precision
 from .records import Measurement, Measurements
 from .roofline import Roofline
@@ -55,6 +56,7 @@ __all__ = [
     "Explanation",
     "Measurement",
     "Measurements",
+    "Point",
     "Precision",
     "Roofline",
     "Work",
@@ -76,6 +78,7 @@ __all__ = [
     "memory_levels",
     "peak_range",
     "peak_sources",
+    "place",
     "precision",
     "reduction",
     "stencil",

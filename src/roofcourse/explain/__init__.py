@@ -26,6 +26,7 @@ def explain(
     counted_bytes=None,
     kernel_seconds=None,
     kernels=None,
+    operator_seconds=None,
     clock_hz=None,
     reference_clock_hz=None,
     path=None,
@@ -40,7 +41,8 @@ def explain(
     ``device``: a card (default: the catalogue's, if the roofline names one): gives ``roofs`` (the other ceilings of the
     machine), ``cache_bytes`` (last-level cache) and ``multiprocessors``, unless they are given. ``tile``: rows and
     columns of the kernel's tile, if known. ``counted_bytes``: memory traffic by counters. For a whole program:
-    ``kernel_seconds``, how long its kernels ran (a timeline), and ``kernels``, how many. ``clock_hz`` while it ran and
+    ``kernel_seconds``, how long its kernels ran (a timeline), ``kernels``, how many, and
+    ``operator_seconds``, the lower bound of its operators one after the other. ``clock_hz`` while it ran and
     ``reference_clock_hz`` while the roof was measured. ``path``: ``"gemm"`` or ``"vector"``, the units it uses.
     ``byte_source``: ``"formula"`` or ``"counters"``, what the bytes of the point are.
 
@@ -63,6 +65,7 @@ def explain(
             "counted_bytes": counted_bytes,
             "kernel_seconds": kernel_seconds,
             "kernels": kernels,
+            "operator_seconds": operator_seconds,
             "clock_hz": clock_hz,
             "reference_clock_hz": reference_clock_hz,
             "path": path,

@@ -30,6 +30,7 @@ class Case:
     counted_bytes: float | None = None
     kernel_seconds: float | None = None
     kernels: int | None = None
+    operator_seconds: float | None = None
     clock_hz: float | None = None
     reference_clock_hz: float | None = None
     path: str | None = None

@@ -15,6 +15,7 @@ STANDINGS = ("shown", "likely", "possible")
 REASONS = {
     "none": "none needed: it is at the roof",
     "launch": "launch overhead",
+    "operators": "results that go to memory between operators",
     "kernel": "kernel choice",
     "padding": "padding to a tile",
     "cache": "data from a cache",

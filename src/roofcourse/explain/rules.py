@@ -54,7 +54,7 @@ def ceiling(case: Case) -> Reason | None:
         return None
     evidence = f"It is {case.share:.2f} times as high as F, and no cache lifts a kernel that arithmetic bounds"
     if not case.point.stable:
-        evidence += ": the point was too unstable to set F, and F is what the best stable one reached"
+        evidence += "; its samples scatter too much for it to raise F, which the best stable point sets"
     test = "measure this shape again until it is stable, and see whether F rises."
     return Reason("ceiling", evidence + ".", test, "possible" if case.point.stable else "likely")
 
@@ -115,7 +115,7 @@ def launch(case: Case) -> Reason | None:
         return Reason("launch", evidence, "make it twice as large: the time should not change.", "shown")
     floors = [f for f in (look.sweep_floor(case), look.fixed_cost(case)) if f]
     if case.launch:
-        floors.append(look.Floor(case.launch, "copies"))
+        floors.append(look.Floor(case.launch * (case.kernels or 1), "copies"))
     if not floors:
         return None
     floor = max(floors, key=lambda f: f.seconds)
@@ -128,12 +128,26 @@ def launch(case: Case) -> Reason | None:
         "line": "by T = a + V/b through its neighbours",
         "copies": "by T = a + V/b through small copies",
     }[floor.kind]
+    started = f"Starting {case.kernels} kernels" if (case.kernels or 1) > 1 else "Starting"
     evidence = (
-        f"Starting costs {say.time(floor.seconds)} ({source}), the roof asks for {say.time(case.roof_time)}; "
+        f"{started} costs {say.time(floor.seconds)} ({source}), the roof asks for {say.time(case.roof_time)}; "
         f"it took {say.time(case.seconds)}."
     )
     test = "put several into one launch (a batch, a graph, a fused kernel), and time again."
     return Reason("launch", evidence, test, "likely" if accounts else "possible")
+
+
+def operators(case: Case) -> Reason | None:
+    """Operators one after the other, each with its inputs from memory and its output to it."""
+    apart = case.operator_seconds
+    if apart is None or case.share >= AT_ROOF or apart < MORE_TRAFFIC * case.roof_time:
+        return None
+    evidence = (
+        f"As {case.kernels or 'several'} operators one after the other it needs {say.time(apart)} at least, "
+        f"in one kernel {say.time(case.roof_time)}; it took {say.time(case.seconds)}."
+    )
+    fits = PADDED <= apart / case.seconds <= ABOVE_ROOF
+    return Reason("operators", evidence, "fuse them (torch.compile), and time again.", "likely" if fits else "possible")
 
 
 def padding(case: Case) -> Reason | None:
@@ -215,9 +229,9 @@ def host(case: Case) -> Reason | None:
         return Reason(
             "host", evidence, "a CUDA graph or a compiled step should take the gaps out.", "shown" if most else "likely"
         )
-    whole = getattr(case.point, "kernel", None) in ("decode_step", "program") or (case.kernels or 1) > 1
-    if not whole or case.share >= AT_ROOF:
-        return None
+    whole = getattr(case.point, "kernel", None) == "decode_step" or (case.kernels or 1) > 1
+    if not whole or case.share >= AT_ROOF or getattr(case.point, "device", None) == "cpu":
+        return None  # (on a CPU the operators themselves are what the host does)
     many = f"{case.kernels} kernels" if case.kernels else "many kernels"
     evidence = f"This is a program of {many}; how long the device waits between them was not recorded."
     return Reason("host", evidence, "a timeline, or the same step in a CUDA graph.", "possible")
@@ -242,7 +256,7 @@ def throttled(case: Case) -> Reason | None:
 
 
 #: In the order in which reasons of the same standing are named.
-RULES = (at_roof, path, cache, ceiling, traffic, launch, padding, kernel, host, corner, throttled, waves)
+RULES = (at_roof, path, cache, ceiling, traffic, launch, operators, padding, kernel, host, corner, throttled, waves)
 
 
 def reasons(case: Case) -> tuple[Reason, ...]:

@@ -1,0 +1,187 @@
+"""Count, time, place: the parts of ``rc.place`` put together."""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from ..measure import checks
+from ..measure.clock import METHOD_VERSION, time_kernel
+from ..measure.point import MINIMUM_SAMPLES
+from ..measure.stopping import QUICK
+from ..precision import PRECISIONS
+from ..precision import precision as _precision
+from ..records import Evidence, Measurement
+from ..work import Work
+from . import where
+from .count import Count, count
+from .point import Point
+
+
+def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes, sweep, gradients) -> Point:
+    """See :func:`roofcourse.place`."""
+    if not callable(fn):
+        raise ValueError(f"place needs a function and its arguments, as in rc.place(torch.relu, x), not {fn!r:.60}")
+    if bench is not None and run is not None:
+        raise ValueError("take the ceilings from a bench or from a run file, not from both")
+    wanted = None if precision is None else _precision(precision).name
+    if counted_bytes is not None and not (math.isfinite(counted_bytes) and counted_bytes > 0):
+        raise ValueError(f"counted_bytes must be a positive number of bytes, not {counted_bytes!r}")
+    torch = _torch()
+    eager, compiled = _eager(fn)
+    with _grad(torch, gradients):
+        counted = count(lambda: eager(*args))
+    done, source = _work(counted, work, counted_bytes)
+    here = where.live(where.kind_of(counted.places)) if bench is None or not bench.live else bench
+    roofs_of = where.recorded(run, here.machine) if run is not None else bench or here
+    own = _own_precision(torch, counted, here)
+    placed = wanted or own
+    path = "gemm" if counted.matrix_flop >= 0.5 * done.flop and done.flop else "vector"
+    roof, notes = where.ceiling(roofs_of.device, placed, path)
+    timing, telemetry = _time(torch, here.hardware, lambda: fn(*args), own, gradients)
+    noisy = checks.unstable(timing.samples, MINIMUM_SAMPLES)
+    measurement = Measurement(
+        device=here.where,
+        kernel=name or _name(fn),
+        precision=own,
+        work=done,
+        seconds=timing.median,
+        **dict(zip(("m", "n", "k"), counted.product, strict=True) if counted.product else ()),
+        working_set_bytes=counted.bytes or None,
+        spread=timing.spread if len(timing.samples) > 1 else None,
+        stable=noisy is None,
+        note=noisy or checks.limited(telemetry),
+        kind="measured live",
+        source="this session",
+        suspect=checks.throttled(telemetry),
+        evidence=Evidence(
+            METHOD_VERSION,
+            timing.samples,
+            timing.calls_per_sample,
+            timing.timer,
+            timing.stopped,
+            None,
+            telemetry.clock_hz,
+            telemetry.power_watts,
+            telemetry.temperature_celsius,
+            telemetry.throttle,
+        ),
+    )
+    return Point(
+        measurement,
+        source,
+        roof,
+        roofs=_known_roofs(roofs_of, here),
+        operators=counted.operators,
+        launch=_launch(roofs_of),
+        cache_bytes=here.machine.get("last_level_cache_bytes"),
+        multiprocessors=here.machine.get("multiprocessors"),
+        compiled=compiled,
+        notes=(*notes, *_remarks(counted, source, compiled, wanted, own)),
+        machine=here.machine["name"],
+        utc=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        sweep=tuple(getattr(x, "measurement", x) for x in sweep),
+    )
+
+
+def _torch():
+    try:
+        import torch
+    except ImportError:
+        raise ValueError("place needs torch: pip install 'roofcourse[live]'") from None
+    return torch
+
+
+def _eager(fn) -> tuple[object, bool]:
+    """The function before torch.compile, which hides its operators, and whether it was compiled."""
+    for name in ("_torchdynamo_orig_callable", "_orig_mod"):
+        inner = getattr(fn, name, None)
+        if inner is not None:
+            return inner, True
+    return fn, False
+
+
+@contextmanager
+def _grad(torch, gradients: bool):
+    with torch.inference_mode(False), torch.enable_grad() if gradients else torch.no_grad():
+        yield
+
+
+def _work(counted: Count, work, counted_bytes) -> tuple[Work, str]:
+    """FLOP and bytes of the point, and where the bytes come from. Raises ``ValueError`` if there are none."""
+    if work is not None and not isinstance(work, Work):
+        raise ValueError(f"work must be a roofcourse.Work, such as rc.gemm(64, 64, 64), not {work!r:.60}")
+    flop = counted.flop if work is None else work.flop
+    if counted_bytes is not None:
+        return Work(flop, counted_bytes), "counters"
+    if work is not None:
+        return work, "given"
+    if counted.bytes <= 0:
+        raise ValueError(
+            "torch saw no tensor enter or leave this function, so its bytes are not known: "
+            "pass work=rc.Work(flop, bytes), or counted_bytes from a profiler"
+        )
+    return Work(flop, counted.bytes), "formula"
+
+
+def _own_precision(torch, counted: Count, here) -> str:
+    """What the function computes in. FP32 on a GPU is TF32 if the caller switched that on."""
+    own = counted.precision or "fp32"
+    allowed = torch.get_float32_matmul_precision() != "highest"
+    return "tf32" if own == "fp32" and allowed and here.where in ("cuda", "rocm") and counted.matrix_flop else own
+
+
+def _time(torch, hardware, call, precision, gradients):
+    with hardware.settings(precision), _grad(torch, gradients) if gradients else torch.inference_mode():
+        before = hardware.telemetry()
+        timing = time_kernel(hardware, call, QUICK)
+    return timing, before.worst(hardware.telemetry())
+
+
+def _name(fn) -> str:
+    fn = getattr(fn, "func", fn)  # functools.partial
+    name = getattr(fn, "__name__", None) or type(fn).__name__
+    return "function" if name == "<lambda>" else name
+
+
+def _known_roofs(roofs_of, here) -> tuple:
+    """The ceilings that were measured already: asking a live machine for all would measure them."""
+    device = roofs_of.device
+    if not getattr(roofs_of, "live", False):
+        return tuple(device.ceilings())
+    points = roofs_of.points
+    kernels = (("gemm", "gemm"), ("vector", "fma"))
+    known = [(p, path) for path, kernel in kernels for p in PRECISIONS if points.where(kernel=kernel, precision=p)]
+    return tuple(device.roofline(p, path) for p, path in known)
+
+
+def _launch(roofs_of) -> float | None:
+    """Seconds to start a kernel; ``None`` where it was lost in the noise or not measured."""
+    try:
+        line = roofs_of.launch_overhead()
+    except (LookupError, ValueError):
+        return None
+    return line.overhead if line.overhead > 0 and line.r2 >= 0.9 else None
+
+
+def _remarks(counted: Count, source: str, compiled: bool, wanted, own) -> list[str]:
+    out = []
+    for o in counted.uncounted:
+        what = "FLOP" if o.flop is None else "bytes"
+        out.append(f"could not count the {what} of {o.name} ({o.calls} calls): they count as 0.")
+    if counted.unknown_bytes:
+        out.append("the size of some tensors could not be read: their bytes count as 0.")
+    if not counted.operators:
+        out.append("torch saw no operator: whatever this function computes is hidden from it.")
+    if compiled:
+        out.append("the operators are those before torch.compile: what it fused is one kernel now.")
+    ours = counted.flop - counted.torch_flop
+    if ours and counted.operators:
+        said = f"torch's own counter says {counted.torch_flop:,.4g} FLOP"
+        out.append(f"{said}; {counted.flop:,.4g} with elementwise operators, reductions and attention.")
+    if source == "counters" and counted.bytes:
+        out.append(f"by formula it would move {counted.bytes:,.4g} bytes.")
+    if wanted and wanted != own:
+        out.append(f"it computes in {PRECISIONS[own].label}; the roof asked for is that of {PRECISIONS[wanted].label}.")
+    return out

@@ -1,0 +1,76 @@
+"""The machine that a function runs on, and its ceilings: measured now and remembered, or taken from a run file."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..precision import PRECISIONS
+from ..roofline import Roofline
+
+
+@cache
+def live(kind: str | None = None):
+    """This machine, with what has been measured on it so far. Raises ``LookupError`` in one line without torch."""
+    from ..bench import Live
+    from ..measure.device import open_device
+
+    return Live(quick=True, device=open_device(kind))
+
+
+def kind_of(places: tuple[str, ...]) -> str | None:
+    """The kind of device that tensors of these places lie on; ``None`` for none. Raises ``ValueError`` for several."""
+    import torch
+
+    on = [p for p in dict.fromkeys(places) if p != "meta"]
+    if len(on) > 1 and "cpu" in on:
+        on.remove("cpu")  # a scalar or an index that came along
+    if len(on) > 1:
+        raise ValueError(f"the tensors lie on {', '.join(on)}: place a function that stays on one device")
+    if not on:
+        return None
+    return "rocm" if on[0] == "cuda" and getattr(torch.version, "hip", None) else on[0]
+
+
+def recorded(path, machine: dict):
+    """The ceilings of a run file. Raises ``ValueError`` if it is of another machine than this one."""
+    from ..bench import Recorded
+    from ..records import read_run
+
+    found = read_run(path)
+    for fact in ("key", "name"):
+        if found.machine.get(fact) != machine.get(fact):
+            raise ValueError(
+                f"{path} was measured on {found.machine.get('name')} ({found.machine.get('key')}), this machine is "
+                f"{machine.get('name')} ({machine.get('key')}): its ceilings are not this machine's"
+            )
+    return Recorded(found)
+
+
+def ceiling(device, precision: str, path: str) -> tuple[Roofline, list[str]]:
+    """The roof of a precision and a path, or the nearest that there is, and what to say about it.
+
+    Raises ``LookupError`` in one line if the machine has none.
+    """
+    label = PRECISIONS[precision].label
+    wide = "fp64" if precision == "fp64" else "fp32"
+    tries = [(precision, path)]
+    if path == "vector":
+        # The ordinary units are measured in FP64 and FP32; narrower numbers run on the FP32 ones, or twice as fast.
+        tries += [(wide, "vector"), (precision, "gemm"), (wide, "gemm")]
+    else:
+        tries += [("fp32", "gemm")] if precision == "tf32" else []
+    first = None
+    for p, way in tries:
+        try:
+            roof = device.roofline(p, way)
+        except LookupError as reason:
+            first = first or reason
+            continue
+        if (p, way) == (precision, path):
+            return roof, []
+        which = "the ordinary units" if way == "vector" else "matrix products"
+        return roof, [
+            f"no {label} ceiling of the {'ordinary' if path == 'vector' else 'matrix'} units was measured: "
+            f"that of {PRECISIONS[p].label} on {which} stands in."
+        ]
+    raise first
