@@ -411,6 +411,7 @@ class Question:
     """One step of the way from a point to the next thing to try: asked in this order, the first "yes" decides.
 
     ``why``: how to see it. ``answer``: what it is. ``levers``: what to try. ``moves``: where the point then goes.
+    ``example``: a state of the levers explorer that shows it, if there is one.
     """
 
     ask: str
@@ -418,6 +419,7 @@ class Question:
     answer: str
     levers: tuple[str, ...]
     moves: str
+    example: dict[str, object] | None = None
 
 
 #: From "where is my point" to "what next".
@@ -435,6 +437,7 @@ QUESTIONS = (
         "Launches or gaps: nothing of the machine is busy.",
         ("one batched call", "fuse kernels", "replay a graph", "launch ahead"),
         "up",
+        {"kernel": "small", "device": "h100", "reaches": 100, "levers": "batch"},
     ),
     Question(
         "Does it reach less than half of the roof?",
@@ -448,6 +451,7 @@ QUESTIONS = (
             "another library or version",
         ),
         "up",
+        {"kernel": "conv", "device": "h100", "reaches": 25, "levers": "better"},
     ),
     Question(
         "Is it under the slope?",
@@ -455,6 +459,7 @@ QUESTIONS = (
         "Memory-bound: move less.",
         ("fuse", "block", "batch rows", "shorter numbers", "skip what is zero or padding"),
         "right, and up along the slope",
+        {"kernel": "chain", "device": "h100", "reaches": 100, "levers": "fuse"},
     ),
     Question(
         "Is it under the flat part?",
@@ -462,6 +467,7 @@ QUESTIONS = (
         "Compute-bound: compute better.",
         ("matrix units", "a shorter format", "fewer operations", "shapes that fill the tile"),
         "up, under another roof",
+        {"kernel": "conv", "device": "h100", "reaches": 100, "levers": "half~matrix"},
     ),
 )
 #: What is left when no lever is.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import kinds
 from .bundle import bundle, css, esm
+from .decision import Decision
 from .static import static_html
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "padding",
     "ridge",
     "static_html",
+    "what_next",
 ]
 
 
@@ -107,6 +109,11 @@ def levers(device="h100", kernel: str = "product", levers="none", reaches: int =
     return _widget("levers", device=device, kernel=kernel, reaches=reaches, levers=levers)
 
 
+def what_next() -> Decision:
+    """The decision chart as questions to open one after the other; it needs no script."""
+    return Decision()
+
+
 def measurement(device="h100", kernel: str = "copy", point: int = 7):
     """What a benchmark measures: bandwidth by working set, or the FMA sweep by R, one point of the series chosen.
 
@@ -125,13 +132,14 @@ def padding(device="rtx4080", precision="fp64", m: int = 2, tile: int = 32):
     return _widget("padding", device=device, precision=precision, m=m, tile=tile)
 
 
-def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0):
+def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0, run=None):
     """Several rooflines, and at a movable intensity (FLOP/byte) which of them is higher, by how much, and how sure.
 
-    ``roofs``: rooflines of the catalogue, as objects or as names (``"h100.fp16"``, ``"h100.fp32.vector"``). Traits
-    ``roofs`` and ``intensity`` can be read and set.
+    ``roofs``: rooflines of the catalogue, as objects or as names (``"h100.fp16"``, ``"h100.fp32.vector"``).
+    ``run``: run files, or what ``rc.bench`` gave, as devices beside the cards; their rooflines may be among ``roofs``
+    (``"cpu.fp32"``). Traits ``roofs`` and ``intensity`` can be read and set.
     """
-    return _widget("ridge", roofs=roofs, intensity=intensity)
+    return _widget("ridge", _own(run), roofs=roofs, intensity=intensity)
 
 
 def _own(run) -> dict:

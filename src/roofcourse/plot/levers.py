@@ -34,9 +34,10 @@ def move(lever, *, title: str | None = None) -> Figure:
 
     def draw(layout: Layout):
         swatch, ink, muted = (palette.device(pair[0].device), *(palette.role(r).light for r in ("ink", "muted")))
-        entries = [(mark(swatch, layout), reading.measured(reading.points(list(pair), who)))]
+        origin = reading.measured(reading.points(list(pair), who))
+        entries = [(mark(swatch, layout), origin)] if any(x.stable for x in pair) else []
         if not all(x.stable for x in pair):
-            entries.append((mark(swatch, layout, stable=False), "measured, other programs ran beside"))
+            entries.append((mark(swatch, layout, stable=False), f"{origin}, samples scattered"))
         entries.append(({"color": muted, "linewidth": 2.0}, "roof of what ran it, measured"))
         figure, axes = frame(
             layout,
@@ -144,7 +145,7 @@ def what_next(*, title: str = "From a point to the next thing to try") -> Figure
     def draw(layout: Layout):
         ink, muted = palette.role("ink").light, palette.role("muted").light
         colours = ("faint", "accent", "accent", "memory", "compute")
-        gap, pad, line = 16, 9, layout.small + 4
+        gap, pad, line = 24, 9, layout.small + 4
         half = layout.width - 16 if layout.narrow else 250
         room = layout.width - 20 if layout.narrow else layout.width - half - 68
         rows = []
