@@ -71,19 +71,22 @@ def program(where: str, width: int) -> Callable[[], None]:
 
 
 def median_step(events: Sequence) -> tuple[tuple[Span, ...], float]:
-    """Spans and length (s) of the step of median length. ``events``: as of ``torch.profiler.profile().events()``.
+    """Spans and length (s) of the step of median length, from its first call to its last.
 
-    On the CPU an operator counts as a whole, without the operators that it calls itself. Raises ``LookupError`` if the
-    profiler saw no step.
+    ``events``: as of ``torch.profiler.profile().events()``. On the CPU an operator counts as a whole, without the
+    operators that it calls itself. Raises ``LookupError`` if the profiler saw no step.
     """
     cpu = [e for e in events if not _on_device(e)]
     steps = sorted((e for e in cpu if e.name == STEP), key=lambda e: e.time_range.end - e.time_range.start)
-    if not steps:
+    if not steps or not any(e.cpu_parent is steps[len(steps) // 2] for e in cpu):
         raise LookupError("torch's profiler recorded no step of the program")
     step = steps[len(steps) // 2]
-    begin, end = step.time_range.start, step.time_range.end
     calls = [e for e in cpu if e.cpu_parent is step]
-    kernels = [e for e in events if _on_device(e) and e.name != STEP and begin <= e.time_range.start < end]
+    inside = (step.time_range.start, step.time_range.end)
+    kernels = [e for e in events if _on_device(e) and e.name != STEP and inside[0] <= e.time_range.start < inside[1]]
+    # The edges of the step are the profiler's own work.
+    begin = min(e.time_range.start for e in calls)
+    end = max(e.time_range.end for e in (*calls, *kernels))
     spans = [_span(e, lane, begin) for lane, found in (("CPU", calls), ("GPU", kernels)) for e in found]
     return tuple(sorted(spans, key=lambda s: (s.start, s.lane))), (end - begin) * 1e-6
 
