@@ -44,6 +44,18 @@ def kv_bytes(batch: int, prompt_length: int) -> int:
     return 2 * 28 * 4 * 128 * 2 * batch * prompt_length
 
 
+def layer(card, phase: str, module: str, batch: int, prompt_length: int):
+    """One module of layer 14 under the profiler, as a record of the card."""
+    found = card.layer_counters(phase, batch=batch, prompt_length=prompt_length)
+    return next(x for x in found if x.module == module)
+
+
+def of_roof(counter) -> float:
+    """Percent of the BF16 roof that a profiled linear layer reaches, at its measured intensity."""
+    roof = rc.device(counter.device).roofline("bf16")
+    return 100 * counter.flop_per_s / roof.attainable(counter.intensity)
+
+
 def read_slope(card) -> float:
     """Bandwidth in bytes/s from the difference of the two largest reads: what a launch costs falls out."""
     first, second = card.working_set_sweep("read_reduce")[-2:]
@@ -70,10 +82,15 @@ NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
     "mb": lambda size: size / 1e6,
     "tera": lambda rate: rate / 1e12,
     "attention_bytes": attention_bytes,
+    "bound": rc.llm.decode_bound,
     "babelstream": babelstream,
     "counted": counted,
     "kv_bytes": kv_bytes,
+    "layer": layer,
     "layer_seconds": layer_seconds,
+    "lever": lambda name: rc.bench("local", "bundled").lever(name),
+    "model": rc.llm.model,
+    "of_roof": of_roof,
     "other_gemm": other_gemm,
     "read_slope": read_slope,
     "step": step,

@@ -14,7 +14,16 @@ from functools import cache
 from importlib import import_module
 
 #: One module of exercises for each chapter, by the number before the dot.
-CHAPTERS = {"1": "bounds", "2": "intensity", "3": "ridge", "4": "measurement", "5": "m_sweep", "6": "decode"}
+CHAPTERS = {
+    "1": "bounds",
+    "2": "intensity",
+    "3": "ridge",
+    "4": "measurement",
+    "5": "m_sweep",
+    "6": "decode",
+    "7": "limits",
+    "8": "levers",
+}
 
 
 @dataclass(frozen=True)
