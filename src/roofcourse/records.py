@@ -207,7 +207,8 @@ class Run:
     """What one machine measured in one session: the ``machine`` (a manifest), the method's version, the points.
 
     ``refusals``: pairs of what was asked for and the one line that says why it is not there. ``complete`` is False
-    while the session still runs, and stays so if it was interrupted.
+    while the session still runs, and stays so if it was interrupted. ``placed``: the points that ``rc.place`` saved,
+    as plain facts (:meth:`roofcourse.Point.from_dict` reads them).
     """
 
     method_version: int
@@ -215,6 +216,7 @@ class Run:
     measurements: Measurements
     refusals: tuple[tuple[str, str], ...] = ()
     complete: bool = True
+    placed: tuple[dict, ...] = ()
 
     @property
     def key(self) -> str:
@@ -235,7 +237,8 @@ class Run:
                 )
         refusals = dict.fromkeys((*self.refusals, *other.refusals))
         points = self.measurements + other.measurements
-        return Run(self.method_version, self.machine, points, tuple(refusals), self.complete and other.complete)
+        whole = self.complete and other.complete
+        return Run(self.method_version, self.machine, points, tuple(refusals), whole, (*self.placed, *other.placed))
 
 
 def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> Path:
@@ -243,9 +246,6 @@ def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> 
 
     Raises ``FileExistsError`` in one line if ``path`` exists and ``overwrite`` is false.
     """
-    path = Path(path)
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists: choose another name, or pass overwrite=True")
     head = {
         "schema": SCHEMA,
         "method_version": run.method_version,
@@ -253,9 +253,29 @@ def write_run(run: Run, path: str | os.PathLike, *, overwrite: bool = False) -> 
         "machine": run.machine,
         "refusals": [{"what": what, "why": why} for what, why in run.refusals],
     }
-    rows = [_row(x) for x in run.measurements]
-    text = json.dumps(head, indent=1, ensure_ascii=False)[:-2] + ',\n "measurements": [\n'
-    text += ",\n".join("  " + json.dumps(r, ensure_ascii=False) for r in rows) + "\n ]\n}\n"
+    lists = {"measurements": [_row(x) for x in run.measurements]}
+    if run.placed:
+        lists["placed"] = list(run.placed)
+    return write_text(path, json_rows(head, **lists), overwrite=overwrite)
+
+
+def json_rows(head: dict, **lists: list[dict]) -> str:
+    """JSON that reads well: the fields of ``head``, then each list with one row a line."""
+    text = json.dumps(head, indent=1, ensure_ascii=False)[:-2]
+    for name, rows in lists.items():
+        lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in rows)
+        text += f',\n "{name}": [\n{lines}\n ]'
+    return text + "\n}\n"
+
+
+def write_text(path: str | os.PathLike, text: str, *, overwrite: bool = False) -> Path:
+    """Write a file whole or not at all: into a temporary one first, then renamed, so that a crash leaves the old one.
+
+    Raises ``FileExistsError`` in one line if ``path`` exists and ``overwrite`` is false.
+    """
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} exists: choose another name, or pass overwrite=True")
     handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -334,7 +354,8 @@ def parse_run(text: str, path: str | os.PathLike) -> Run:
             for row in data["measurements"]
         ]
         refusals = tuple((r["what"], r["why"]) for r in data.get("refusals", ()))
-        return Run(data["method_version"], machine, Measurements(rows), refusals, data.get("complete", True))
+        placed = tuple(data.get("placed", ()))
+        return Run(data["method_version"], machine, Measurements(rows), refusals, data.get("complete", True), placed)
     except KeyError as error:
         raise ValueError(f"{path}: broken run file: field {error} is missing") from None
     except (TypeError, ValueError, AttributeError) as error:

@@ -26,7 +26,8 @@ _TUNING = (
 )
 
 
-def _installed(package: str) -> str | None:
+def installed(package: str) -> str | None:
+    """The version of a package, or ``None``."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -56,12 +57,12 @@ def manifest(device, *, now: datetime | None = None) -> dict:
         "name": device.name,
         "kind": device.kind,
         "utc": (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "roofcourse": _installed("roofcourse"),
+        "roofcourse": installed("roofcourse"),
         "torch": torch.__version__,
         "python": platform.python_version(),
-        "numpy": _installed("numpy"),
-        "numba": _installed("numba"),
-        "triton": _installed("triton"),
+        "numpy": installed("numpy"),
+        "numba": installed("numba"),
+        "triton": installed("triton"),
         "system": platform.system(),
         "kernel": platform.release().partition("-")[0],  # the suffix names a build, and may name its owner
         "architecture": platform.machine(),
