@@ -29,6 +29,7 @@ EXPLORERS = {
     "notebooks/03_ridge_point.html": ["ridge"],
     "notebooks/04_measurement.html": ["measurement"],
     "notebooks/05_m_sweep.html": ["m_sweep"],
+    "notebooks/06_prefill_decode.html": ["decode"],
 }
 
 
@@ -42,7 +43,17 @@ CONTROLS = {
     "m_sweep": ["m", "m_exact", "precision", "device", "run"],
     "bounds": ["kernel", "precision", "device", "flop", "bytes"],
     "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
-    "ridge": ["preset", "intensity", *roofs()],
+    "ridge": ["preset", "intensity", *roofs(), "run"],
     "measurement": ["kernel", "device", "point"],
+    "decode": [
+        "model",
+        "device",
+        "weight_precision",
+        "kv_precision",
+        "batch",
+        "batch_exact",
+        "prompt_length",
+        "prompt_length_exact",
+    ],
     "padding": ["m", "m_exact", "tile", "precision", "device"],
 }

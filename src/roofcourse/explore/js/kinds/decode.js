@@ -112,7 +112,7 @@ function mountDecode({ root, model, spec, host }) {
     const [first, second] = [time3(v.memory_seconds), time3(v.compute_seconds)];
     tiles.seconds.show(timeParts(v.seconds), v.seconds, `longer of ${first}, ${second}`);
     tiles.tokens_per_second.show({ number: significant(v.tokens_per_second, 3), unit: "tokens/s" }, v.tokens_per_second, `${each} for each request`);
-    tiles.intensity.show({ number: significant(v.intensity, 3), unit: "FLOP/byte" }, v.intensity, `ridge point ${significant(v.ridge_point, 3)}: ${v.bound}-bound`);
+    tiles.intensity.show({ number: significant(v.intensity, 3), unit: "FLOP/byte" }, v.intensity, `${v.bound}-bound, ridge ${significant(v.ridge_point, 3)}`);
     tiles.batch_where_weights_stop.show({ number: significant(v.batch_where_weights_stop, 1), unit: "" }, v.batch_where_weights_stop, `then ${after}`);
     tiles.memory_needed.show(size(v.memory_needed), v.memory_needed, `${v.fits ? "fits in" : "more than"} ${bytes(v.memory_bytes)}`);
     if (v.measured) {
