@@ -17,6 +17,7 @@ examples:
   roofcourse doctor                  what this machine can measure, and what is missing
   roofcourse measure --quick         this machine's roofline in a minute, into run.json
   roofcourse plot run.json           the chart of that run, into run.svg
+  roofcourse place torch.relu --shape 4096x4096      a function under the roof of this machine, explained
 """
 
 

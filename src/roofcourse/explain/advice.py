@@ -10,7 +10,7 @@ from .explanation import Gain, Reason
 
 _FOR = {
     "launch": "Do more in each launch: batch small calls, fuse what follows, or record a graph.",
-    "operators": "Fuse the operators (torch.compile, or a kernel of your own): intermediate results then stay on the chip.",
+    "operators": "Fuse the operators (torch.compile, or a kernel of your own): what lies between stays on the chip.",
     "kernel": "Pad to the size that is faster, or try another library or a tuned kernel for this shape.",
     "padding": "Fill the tile: batch more rows into one product, or use a kernel with a smaller tile.",
     "cache": "Nothing to repair: place it again with counted bytes, or on the slope of that cache.",

@@ -44,16 +44,19 @@ class Session:
     say: Callable[[str], object] = lambda line: None
     points: list[Measurement] = field(default_factory=list)
     refusals: dict[str, str] = field(default_factory=dict)
+    placed: tuple[dict, ...] = ()  # what rc.place saved into the file that this session goes on with
 
     def run(self, *, complete: bool = False) -> Run:
         """What there is so far."""
         machine = {**self.machine, "proof": getattr(self.device, "proof", None)}
-        return Run(METHOD_VERSION, machine, Measurements(self.points), tuple(self.refusals.items()), complete)
+        refusals = tuple(self.refusals.items())
+        return Run(METHOD_VERSION, machine, Measurements(self.points), refusals, complete, self.placed)
 
     def resume(self, run: Run) -> None:
         """Take over the points of an earlier run. Raises ``ValueError`` if it is of another machine or method."""
         Run(METHOD_VERSION, self.machine, Measurements()).merged(run)
         self.points = list(run.measurements)
+        self.placed = run.placed
 
     def missing(self, specs: Iterable[Spec]) -> list[Spec]:
         """The specs that have not been measured yet."""

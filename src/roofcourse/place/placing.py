@@ -38,7 +38,14 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
     own = _own_precision(torch, counted, here)
     placed = wanted or own
     path = "gemm" if counted.matrix_flop >= 0.5 * done.flop and done.flop else "vector"
-    roof, notes = where.ceiling(roofs_of.device, placed, path)
+    try:
+        roof, notes = where.ceiling(roofs_of.device, placed, path)
+    except LookupError as reason:
+        if run is None:
+            raise
+        roofs_of = here
+        roof, notes = where.ceiling(here.device, placed, path)
+        notes = [f"{run}: {reason}; the ceiling was measured now.", *notes]
     timing, telemetry = _time(torch, here.hardware, lambda: fn(*args), own, gradients)
     noisy = checks.unstable(timing.samples, MINIMUM_SAMPLES)
     measurement = Measurement(

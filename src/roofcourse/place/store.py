@@ -1,0 +1,64 @@
+"""Placed points in a run file: added one by one, atomically; nothing that is in the file is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ..records import SHAPE, Measurements, Run, read_run, write_run
+from .point import Point
+
+try:
+    import fcntl
+except ImportError:  # Windows: without it two writers at the same instant are not kept apart
+    fcntl = None
+
+
+def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> int:
+    """Add ``point`` to the run file at ``path``; make the file if there is none. Returns how many points it now holds.
+
+    ``machine``: the manifest of this machine. ``measured``: what was timed for the ceilings; what the file lacks of it is added. Raises
+    ``ValueError`` in one line, and changes nothing, for a broken file and for one of another machine.
+    """
+    from ..measure.clock import METHOD_VERSION
+
+    path = Path(path)
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
+    with _alone(path):
+        run = Run(METHOD_VERSION, machine, Measurements(measured), placed=(point.to_dict(),))
+        if path.exists():
+            # The file's own manifest stays, and its measurements; a run of another method or machine is refused.
+            there = read_run(path)
+            known = {_same(x) for x in there.measurements}
+            new = Measurements(x for x in measured if _same(x) not in known)
+            run = replace(there.merged(replace(run, measurements=new)), complete=there.complete)
+        write_run(run, path, overwrite=True)
+    return len(run.placed)
+
+
+def placed(run: Run) -> tuple[Point, ...]:
+    """The placed points of a run, as they were saved. Raises ``ValueError`` in one line for a broken one."""
+    return tuple(Point.from_dict(facts) for facts in run.placed)
+
+
+def _same(x) -> tuple:
+    """What makes two measurements the same point."""
+    return (*(getattr(x, name) for name in ("kernel", "precision", "cache_state", *SHAPE)), x.implementation)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One writer at a time, so that two commands that save at once keep both points."""
+    if fcntl is None:
+        yield
+        return
+    folder = os.open(path.resolve().parent, os.O_RDONLY)  # the folder: the file itself is replaced on every write
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)  # gives the lock back
