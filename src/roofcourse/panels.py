@@ -76,7 +76,7 @@ class Panel(ipywidgets.VBox):
         self.measure_button = ipywidgets.Button(button_style="primary", layout=wide, disabled=not ready)
         self.rows_button = ipywidgets.Button(description="Measure all rows", layout=wide, disabled=not ready)
         self.stop_button = ipywidgets.Button(description="Stop", disabled=True, layout=ipywidgets.Layout(width="5rem"))
-        self.progress = ipywidgets.IntProgress(0, 0, 1, layout=ipywidgets.Layout(width="12rem", visibility="hidden"))
+        self.progress = ipywidgets.IntProgress(0, 0, 1, layout=ipywidgets.Layout(width="12rem", display="none"))
         self.message = ipywidgets.HTML()
         self.measure_button.on_click(lambda _: self.measure())
         self.rows_button.on_click(lambda _: self.measure(rows=True))
@@ -85,10 +85,10 @@ class Panel(ipywidgets.VBox):
         self._name_button()
         self._say("Choose M and a precision below, then measure that product here." if ready else NO_TORCH)
         bar = ipywidgets.HBox(
-            [self.where, self.measure_button, self.rows_button, self.stop_button, self.progress],
+            [self.where, self.measure_button, self.rows_button, self.stop_button],
             layout=ipywidgets.Layout(flex_flow="row wrap", align_items="center"),
         )
-        super().__init__([bar, self.message, explorer])
+        super().__init__([bar, ipywidgets.HBox([self.progress, self.message]), explorer])
 
     # ---- what a reader does
 
@@ -231,7 +231,7 @@ class Panel(ipywidgets.VBox):
     def _busy(self, busy: bool) -> None:
         self.measure_button.disabled = self.rows_button.disabled = self.where.disabled = busy
         self.stop_button.disabled = not busy
-        self.progress.layout.visibility = "visible" if busy else "hidden"
+        self.progress.layout.display = None if busy else "none"
 
     def _say(self, text: str) -> None:
         self.message.value = f'<span role="status">{html.escape(text)}</span>'

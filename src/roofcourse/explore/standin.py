@@ -59,7 +59,7 @@ def sweep_figure(spec: dict, state: dict, values: dict, point: Callable[[str, st
     x = log_scale(*INTENSITY, LEFT, RIGHT)
     y = log_scale(low, THROUGHPUT[1], BOTTOM, TOP)
     chosen = next(d for d in spec["devices"] if d["key"] == state["device"])
-    colour = swatch(chosen).light
+    colour = own_swatch(chosen["colour"]).light
     precision = state["precision"]
 
     def roof(device: dict) -> str:
@@ -123,9 +123,9 @@ def lowest_throughput(devices: Iterable[dict]) -> float:
     return min([THROUGHPUT[0], *(10.0 ** math.floor(math.log10(b)) for b in own)])
 
 
-def swatch(device: dict) -> palette.Swatch:
-    """The colour of a device of a spec."""
-    return next(s for s in palette.swatches() if s.name == device["colour"])
+def own_swatch(colour: str) -> palette.Swatch:
+    """The swatch of a colour of a spec."""
+    return next(s for s in palette.swatches() if s.name == colour)
 
 
 def _axes(x: Callable, y: Callable, right: float = RIGHT, low: float = THROUGHPUT[0]) -> list[str]:

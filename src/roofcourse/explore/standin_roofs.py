@@ -23,15 +23,19 @@ class _Line:
     at: float = 0.0
 
 
-def roofs_figure(roofs: Sequence[Roofline], names: Sequence[str], values: dict) -> str:
-    """The roofs as lines with their names, an upright line at the chosen intensity and the answer at its foot."""
+def roofs_figure(
+    roofs: Sequence[Roofline], names: Sequence[str], values: dict, swatches: Sequence[palette.Swatch], low: float
+) -> str:
+    """The roofs as lines with their names, an upright line at the chosen intensity and the answer at its foot.
+
+    ``low``: foot of the axis, in FLOP/s.
+    """
     right = WIDTH - NAMES
     x = log_scale(*INTENSITY, LEFT, right)
-    y = log_scale(*THROUGHPUT, BOTTOM, TOP)
-    parts = _axes(x, y, right)
+    y = log_scale(low, THROUGHPUT[1], BOTTOM, TOP)
+    parts = _axes(x, y, right, low)
     lines = []
-    for roof, name in zip(roofs, names, strict=True):
-        swatch = palette.device(roof.device)
+    for roof, name, swatch in zip(roofs, names, swatches, strict=True):
         corners = sorted({INTENSITY[0], max(roof.ridge_point, INTENSITY[0]), INTENSITY[1]})
         d = path((x(i), y(roof.attainable(i))) for i in corners)
         parts.append(element("path", class_="rc-line", d=d, style=_own(swatch), fill="none", stroke=swatch.light))

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from functools import cache
 
+from ... import palette
 from ...catalogue import device, devices
 from ...precision import PRECISIONS
 from ...precision import precision as _precision
 from ...roofline import Roofline
 from ...second_sources import peak_range
 from .. import format as fmt
+from ..own import OwnDevice
+from ..standin import lowest_throughput, own_swatch
 from ..standin_roofs import roofs_figure
 from . import _common
 
@@ -20,6 +23,7 @@ LABEL = "rooflines compared"
 INTENSITY_RANGE = (0.1, 1e4)
 SEPARATOR = "~"  # a link may carry it as it is
 MOST = 12
+OWN = True
 
 #: Two roofs are told apart only if they differ by more than this (percent) on top of what their sources differ by:
 #: B is a lower bound good to 2 to 5 %, and F of one card moves as much with the shape of the product.
@@ -33,48 +37,57 @@ def name_of(roof: Roofline) -> str:
     return f"{roof.device}.{roof.precision}" + (".vector" if roof.path == "vector" else "")
 
 
-@cache
-def _roof(name: str) -> Roofline:
+def _roof(name: str, own: dict) -> Roofline:
     """The roof of a name. Raises ``ValueError`` or ``LookupError`` in one line."""
     key, _, rest = name.partition(".")
     precision, _, path = rest.partition(".")
     if not rest or path not in ("", "vector"):
         raise ValueError(f"a roof is written device.precision or device.precision.vector (h100.fp16), not {name!r}")
-    return device(key).roofline(_precision(precision), path or "gemm")
+    return _common.card(key, own).roofline(_precision(precision), path or "gemm")
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key == "intensity":
         return _common.check_positive("intensity", value, *INTENSITY_RANGE, "FLOP/byte")
     parts = [value] if isinstance(value, Roofline) else value
     parts = parts.split(SEPARATOR) if isinstance(parts, str) else list(parts)
-    names = [name_of(p if isinstance(p, Roofline) else _roof(p)) for p in parts]
+    own = own or {}
+    names = [name_of(p if isinstance(p, Roofline) else _roof(p, own)) for p in parts]
     if not 1 <= len(names) <= MOST or len(set(names)) < len(names):
         raise ValueError(f"roofs are from 1 to {MOST} different rooflines, not {len(names)}: {', '.join(names)}")
-    return SEPARATOR.join(_known(n) for n in names)
+    return SEPARATOR.join(_known(n, own) for n in names)
 
 
-def _known(name: str) -> str:
-    _roof(name)  # a Roofline of the reader's own machine is not in the catalogue: say so here
+def _known(name: str, own: dict) -> str:
+    _roof(name, own)  # a Roofline of a machine that is not among the devices: say so here
     return name
 
 
-def title(roof: Roofline) -> str:
+def title(roof: Roofline, own: dict) -> str:
     """``"H100 FP32 vector"``"""
-    words = f"{device(roof.device).name} {PRECISIONS[roof.precision].label}"
-    return words + (" vector" if roof.path == "vector" else "")
+    return f"{_common.card(roof.device, own).name} {_label(roof)}"
 
 
-def compute(state: dict) -> dict:
+def _label(roof: Roofline) -> str:
+    return PRECISIONS[roof.precision].label + (" vector" if roof.path == "vector" else "")
+
+
+def _peaks(roof: Roofline, own: dict) -> tuple[float, float]:
+    """The lowest and the highest F that anybody measured: of a run there is one."""
+    return (roof.peak, roof.peak) if roof.device in own else peak_range(roof.device, roof.precision, roof.path)
+
+
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state, in SI units, and the sentence. A roof's own numbers have its name behind a colon."""
     at = state["intensity"]
-    roofs = [_roof(n) for n in state["roofs"].split(SEPARATOR)]
+    own = own or {}
+    roofs = [_roof(n, own) for n in state["roofs"].split(SEPARATOR)]
     v = {"intensity": at, "count": len(roofs)}
     rows = []
     for r in roofs:
-        low, high = (Roofline(f, r.bandwidth) for f in peak_range(r.device, r.precision, r.path))
-        row = {"roof": r, "name": name_of(r), "at": r.attainable(at), "bound": r.bound(at)}
+        low, high = (Roofline(f, r.bandwidth) for f in _peaks(r, own))
+        row = {"roof": r, "title": title(r, own), "name": name_of(r), "at": r.attainable(at), "bound": r.bound(at)}
         row |= {"low": low.attainable(at), "high": high.attainable(at), "peaks": (low.peak, high.peak)}
         rows.append(row)
         v |= {
@@ -130,7 +143,7 @@ def _crossing(first: dict, second: dict) -> dict:
 
 def _sentence(v: dict, first: dict, second: dict | None, rivals: list[dict]) -> str:
     place = f"At I{fmt.SPACE}={fmt.SPACE}{fmt.intensity(v['intensity'])}"
-    name, top = title(first["roof"]), fmt.tflops(first["at"])
+    name, top = first["title"], fmt.tflops(first["at"])
     if second is None:
         side = "left" if first["bound"] == "memory" else "right"
         ridge = fmt.intensity(first["roof"].ridge_point)
@@ -138,10 +151,10 @@ def _sentence(v: dict, first: dict, second: dict | None, rivals: list[dict]) -> 
             f"{place} the roof of the {name} is at {top}: {first['bound']}-bound, {side} of its ridge point, {ridge}."
         )
     if v["verdict"] == "same":
-        card, one = device(first["roof"].device).name, [first, *rivals]
-        labels = fmt.listed([title(row["roof"]).removeprefix(f"{card} ") for row in one])
+        card = first["title"].removesuffix(f" {_label(first['roof'])}")
+        labels = fmt.listed([_label(row["roof"]) for row in (first, *rivals)])
         return f"{place} the roofs of the {card} in {labels} are one slope, {top}: its B decides."
-    other = title(second["roof"])
+    other = second["title"]
     if v["verdict"] == "higher":
         above = fmt.percent(v["percent_above"])
         lead = f"{place} the {name} has the highest roof, {top}: {above} above the {other}, more than the uncertainty."
@@ -152,13 +165,13 @@ def _sentence(v: dict, first: dict, second: dict | None, rivals: list[dict]) -> 
         return (
             f"{place} the {name}, {top}, and the {other} are equal within the uncertainty: they differ by {by}.{known}"
         )
-    equal = fmt.listed([title(row["roof"]) for row in rivals])
+    equal = fmt.listed([row["title"] for row in rivals])
     return f"{place} the {name} has the highest roof, {top}, but equal to it within the uncertainty are: {equal}."
 
 
 def _measured_range(row: dict) -> str:
     low, high = (fmt.significant(f / 1e12, 3) for f in row["peaks"])
-    return "" if low == high else f" F of the {title(row['roof'])} was measured from {low} to {high}{fmt.SPACE}TFLOP/s."
+    return "" if low == high else f" F of the {row['title']} was measured from {low} to {high}{fmt.SPACE}TFLOP/s."
 
 
 def _why(first: dict, second: dict) -> str:
@@ -192,9 +205,15 @@ def presets() -> tuple[dict, ...]:
     return tuple({"label": label, "roofs": SEPARATOR.join(roofs), "intensity": at} for label, roofs, at in out)
 
 
-@cache
-def spec() -> dict:
+def spec(own: dict | None = None) -> dict:
     """What the browser needs: each card's B, and by path F with the lowest and the highest value measured of it."""
+    if not own:
+        return _catalogue_spec()
+    return {**_catalogue_spec(), "devices": [*_catalogue_spec()["devices"], *(_own_spec(d) for d in own.values())]}
+
+
+@cache
+def _catalogue_spec() -> dict:
     return {
         "source": _common.SOURCE,
         "precisions": _common.precision_spec(),
@@ -211,7 +230,30 @@ def spec() -> dict:
     }
 
 
-def stand_in(state: dict) -> str:
+def _own_roofs(d: OwnDevice) -> list[Roofline]:
+    return [r for r in d.ceilings() if r.precision in _common.precisions()]
+
+
+def _own_spec(d: OwnDevice) -> dict:
+    return {**d.spec(), "roofs": {name_of(r).partition(".")[2]: [r.peak] * 3 for r in _own_roofs(d)}}
+
+
+def start(d: OwnDevice, state: dict) -> dict:
+    """The state that shows a device that has just come: its roofs beside those that are chosen, as many as fit."""
+    chosen, new = state["roofs"].split(SEPARATOR), [name_of(r) for r in _own_roofs(d)]
+    if not new:
+        raise LookupError(f"{d.name}: this run has no roof of a precision that is shown here")
+    new = new[:MOST]
+    return {**state, "roofs": SEPARATOR.join([*chosen[: MOST - len(new)], *new])}
+
+
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The roofs of one state as an SVG that needs no script."""
-    roofs = [_roof(n) for n in state["roofs"].split(SEPARATOR)]
-    return roofs_figure(roofs, [title(r) for r in roofs], compute(state))
+    own = own or {}
+    roofs = [_roof(n, own) for n in state["roofs"].split(SEPARATOR)]
+    swatches = [own_swatch(own[r.device].colour) if r.device in own else palette.device(r.device) for r in roofs]
+    return roofs_figure(roofs, [title(r, own) for r in roofs], compute(state, own), swatches, lowest(own))
+
+
+def lowest(own: dict) -> float:
+    return lowest_throughput(d.spec() for d in own.values())

@@ -4,10 +4,10 @@ import { html, set, write } from "../dom.js";
 import { intensity, rate, significant, tflopParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, createSelect, createShell, createSlider, createTile, fontOf, labelled, placeSlider, showNote, watchWidth,
+  NOTHING, createSelect, createShell, createSlider, createTile, fontOf, labelled, placeSlider, showLink, showNote, titleOf, watchWidth,
 } from "../shell.js";
 import { createRidgeChart } from "./ridge_chart.js";
-import { MARGIN, MOST_ROOFS, computeRidge, roofOf, roofsOf } from "./ridge_model.js";
+import { MARGIN, MOST_ROOFS, computeRidge, ridgeWithRun, roofOf, roofsOf } from "./ridge_model.js";
 
 const I_RANGE = [0.1, 1e4];
 const I_STEPS = 50; // a decade
@@ -37,7 +37,7 @@ function mountRidge({ root, model, spec, host }) {
   shell.controls.append(labelled(shell, "preset", "Compare", preset, "rc-kernel"), movable);
   shell.controls.after(choice.node);
 
-  const chart = createRidgeChart(() => fontOf(root), setIntensity);
+  const chart = createRidgeChart(spec, () => fontOf(root), setIntensity);
   shell.stage.append(chart.node);
   const tiles = {
     attainable: createTile("The highest roof at I", "attainable"),
@@ -48,8 +48,9 @@ function mountRidge({ root, model, spec, host }) {
   shell.tiles.append(...Object.values(tiles).map((tile) => tile.node));
   const table = createRoofTable();
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
+  const legend = html("p", { class: "rc-legend" });
   shell.foot.append(
-    html("p", { class: "rc-legend" }, `lines: the model with measured F and B (${spec.source}); tints: what others measured for F`),
+    legend,
     ...(host.linkTo ? [link] : []), table.node,
   );
 
@@ -65,21 +66,23 @@ function mountRidge({ root, model, spec, host }) {
     choice.show(roofs);
     chart.show(roofs, v);
     showTiles(v);
+    const own = new Set(roofs.filter(({ device: d }) => "own" in d).map(({ device: d }) => `; ${d.name}: run of ${d.own}`));
+    write(legend, `lines: the model with measured F and B (${spec.source}${[...own].join("")}); tints: what others measured for F`);
     table.show(roofs, v);
     write(shell.sentence, v.sentence);
-    if (host.linkTo) link.href = host.linkTo(now);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   function showTiles(v) {
-    const titleOf = (name) => roofOf(spec, name).title;
-    tiles.attainable.show(tflopParts(v.attainable), v.attainable, `${titleOf(v.highest)}, ${v.bound}-bound`);
+    const nameOf = (name) => roofOf(spec, name).title;
+    tiles.attainable.show(tflopParts(v.attainable), v.attainable, `${nameOf(v.highest)}, ${v.bound}-bound`);
     if (v.next === undefined) {
       tiles.percent_above.show(NOTHING, undefined, "one roof alone");
       tiles.crossing.show(NOTHING, undefined, "one roof alone");
       return;
     }
     const sure = { higher: "more than the uncertainty", equal: "equal within the uncertainty", same: "one slope" }[v.verdict];
-    tiles.percent_above.show({ number: significant(v.percent_above, 2), unit: "%" }, v.percent_above, `${titleOf(v.next)}: ${sure}`);
+    tiles.percent_above.show({ number: significant(v.percent_above, 2), unit: "%" }, v.percent_above, `${nameOf(v.next)}: ${sure}`);
     const unit = { number: "–", unit: "" };
     tiles.crossing.show(v.crossing === undefined ? unit : { number: significant(v.crossing, 3), unit: "FLOP/byte" }, v.crossing, crossingRemark(v));
   }
@@ -126,7 +129,7 @@ function createChoice(spec, onChange, say) {
     return html("td", {}, box);
   };
   const head = html("tr", {}, html("td"), ...paths.map((path) => html("th", { scope: "col" }, labelOf(path))));
-  const rows = spec.devices.map((device) => html("tr", {}, html("th", { scope: "row" }, device.name), ...paths.map((path) => cell(device, path))));
+  const rows = spec.devices.map((device) => html("tr", {}, html("th", { scope: "row" }, titleOf(device)), ...paths.map((path) => cell(device, path))));
   const summary = html("summary", { "data-lm-suppress-shortcuts": "true" });
   const scroller = html("div", { class: "rc-scroll", tabindex: "0", role: "region", "aria-label": "All rooflines", "data-lm-suppress-shortcuts": "true" },
     html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
@@ -165,6 +168,7 @@ register("ridge", {
   keys: ["intensity", "roofs"],
   compute: computeRidge,
   mount: mountRidge,
+  withRun: ridgeWithRun,
   accept(spec, key, text) {
     if (key === "intensity") {
       const value = text.trim() === "" ? NaN : Number(text);

@@ -3,11 +3,12 @@
 import { set, svg } from "../dom.js";
 import { intensity, tflops, tick } from "../format.js";
 import { placeNear, spread, textWidth } from "../labels.js";
-import { decades, logScale } from "../scale.js";
+import { decades, logScale, lowestThroughput } from "../scale.js";
+import { labelOf } from "../spec.js";
 import { colourBy } from "../shell.js";
 import { crossingOf } from "./ridge_model.js";
 
-const RANGE = { x: [0.1, 1e4], y: [0.02e12, 1e16] }; // FLOP/byte, FLOP/s
+const RANGE = { x: [0.1, 1e4], y: [0.02e12, 1e16] }; // FLOP/byte, FLOP/s; lower where an own device has less bandwidth
 
 /** Above this many roofs their crossings would only be noise. */
 const MOST_CROSSED = 4;
@@ -15,7 +16,8 @@ const MOST_CROSSED = 4;
 const line = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 /** onPick(intensity) is called when a reader clicks or drags in the plot. */
-export function createRidgeChart(font, onPick) {
+export function createRidgeChart(spec, font, onPick) {
+  const range = [lowestThroughput(spec.devices), RANGE.y[1]];
   const node = svg("svg", { class: "rc-chart rc-pickable", role: "img" });
   const layers = Object.fromEntries(["grid", "roofs", "here"].map((name) => [name, svg("g", { class: `rc-${name}` })]));
   node.append(...Object.values(layers));
@@ -36,8 +38,8 @@ export function createRidgeChart(font, onPick) {
   function namesOf(roofs) {
     const devices = new Set(roofs.map((roof) => roof.device));
     const labels = new Set(roofs.map((roof) => roof.label));
-    if (devices.size > 1 && labels.size === 1) return roofs.map((roof) => roof.device.name);
-    return roofs.map((roof) => (devices.size === 1 && labels.size > 1 ? roof.label : roof.title));
+    if (devices.size > 1 && labels.size === 1) return roofs.map((roof) => labelOf(roof.device));
+    return roofs.map((roof) => (devices.size === 1 && labels.size > 1 ? roof.label : `${labelOf(roof.device)} ${roof.label}`));
   }
 
   function drawGrid(right, size, height) {
@@ -45,11 +47,14 @@ export function createRidgeChart(font, onPick) {
     const up = (v) => `M${x(v).toFixed(1)} ${box.y}V${bottom}`;
     const across = (v) => `M${box.x} ${y(v).toFixed(1)}H${right}`;
     const text = (content, attributes) => svg("text", { "font-size": size, ...attributes }, content);
+    const all = decades(...RANGE.x);
+    const tight = box.width / (all.length - 1) < textWidth(tick(RANGE.x[1]), `400 ${size}px ${font()}`) + 6;
+    const intensities = tight ? all.filter((_, i) => i % 2 === 1) : all;
     layers.grid.replaceChildren(
-      svg("path", { class: "rc-major", d: decades(...RANGE.x).map(up).join("") + decades(...RANGE.y).map(across).join("") }),
+      svg("path", { class: "rc-major", d: decades(...RANGE.x).map(up).join("") + decades(...range).map(across).join("") }),
       svg("path", { class: "rc-axis", d: `M${box.x} ${bottom}H${right}` }),
-      ...decades(...RANGE.x).map((v) => text(tick(v), { x: x(v), y: bottom + 17, "text-anchor": "middle" })),
-      ...decades(...RANGE.y).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
+      ...intensities.map((v) => text(tick(v), { x: x(v), y: bottom + 17, "text-anchor": "middle" })),
+      ...decades(...range).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
       text("arithmetic intensity (FLOP/byte)", { class: "rc-title", x: box.x + box.width / 2, y: height - 8, "text-anchor": "middle", "font-size": size + 1 }),
       text("throughput (TFLOP/s)", { class: "rc-title", x: 2, y: 13, "font-size": size + 1 }),
     );
@@ -102,7 +107,7 @@ export function createRidgeChart(font, onPick) {
     const left = narrow ? 44 : 56;
     box = { x: left, y: 30, width: width - left - room, height: height - 76 };
     x = logScale(...RANGE.x, box.x, box.x + box.width);
-    y = logScale(...RANGE.y, box.y + box.height, box.y);
+    y = logScale(...range, box.y + box.height, box.y);
     set(node, { width, height, viewBox: `0 0 ${width} ${height}`, "aria-label": `Rooflines on logarithmic axes. ${v.sentence}` });
     drawGrid(box.x + box.width, size, height);
     drawRoofs(roofs, v.highest, size);

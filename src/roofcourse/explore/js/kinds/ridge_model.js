@@ -2,6 +2,7 @@
 
 import { intensity, listed, percent, significant, tflops } from "../format.js";
 import { attainable } from "../model.js";
+import { deviceOfRun } from "../run.js";
 import { deviceOf, precisionOf } from "../spec.js";
 
 export const MARGIN = 5; // percent on top of what the sources differ by
@@ -100,4 +101,16 @@ function ridgeSentence(v, first, second, rivals) {
 function measuredRange(row) {
   const [low, high] = [row.low, row.high].map((f) => significant(f / 1e12, 3));
   return low === high ? "" : ` F of the ${row.title} was measured from ${low} to ${high}\u00a0TFLOP/s.`;
+}
+
+/** The explorer with the machine of a run file, its roofs beside those that are chosen, as many as fit. */
+export function ridgeWithRun(spec, run, file, state) {
+  const { common, ceilings } = deviceOfRun(spec, run, file);
+  const roofs = Object.fromEntries(ceilings.map(({ precision, path, peak }) => [precision + (path === "vector" ? ".vector" : ""), [peak, peak, peak]]));
+  const fresh = Object.keys(roofs).map((path) => `${common.key}.${path}`).slice(0, MOST_ROOFS);
+  const chosen = state.roofs.split("~").slice(0, MOST_ROOFS - fresh.length);
+  return {
+    spec: { ...spec, devices: [...spec.devices, { ...common, roofs }] },
+    state: { ...state, roofs: [...chosen, ...fresh].join("~") },
+  };
 }
