@@ -15,6 +15,7 @@ from functools import cached_property
 from importlib.util import find_spec
 
 from . import levers as _levers
+from . import workbench
 from .catalogue import Device
 from .catalogue import device as _device
 from .measure.checks import UNUSABLE
@@ -44,6 +45,8 @@ RECORDED_LEVERS = "cpu_epyc_genoa_levers.json"
 RECORDED_LIMITS = "cpu_epyc_genoa_limits.json"
 #: A small program under the profiler, on that later machine.
 RECORDED_TIMELINES = "cpu_epyc_genoa_timelines.json"
+#: The functions of chapter 9, placed under the ceilings of their own session.
+RECORDED_KERNELS = "cpu_epyc_genoa_kernels.json"
 
 
 def bench(device: str = "auto", source: str = "auto", *, quick: bool = False, run=None):
@@ -168,6 +171,10 @@ class Bundled(_Notice):
     def timeline(self, size: str = "small") -> Timeline:
         """Raises ``LookupError``: the study published no timelines."""
         raise LookupError(f"no timeline of {self.device.name} was published; use bench('local') for that")
+
+    def place(self, fn, *shapes, **options):
+        """Raises ``LookupError``: a function runs on the machine that is there."""
+        raise LookupError(f"no function of yours was timed on {self.device.name}; use bench('local') for that")
 
 
 class Machine:
@@ -446,6 +453,15 @@ class Recorded(_Series):
     def lever(self, name: str) -> _levers.Lever:
         return _levers.lever(name, self.lever_run.measurements)
 
+    def place(self, fn, *shapes, precision: str = "fp32", name: str | None = None, work=None, sweep=()):
+        """The point of this function with tensors of these shapes, as it was recorded; see :meth:`Live.place`.
+
+        ``precision`` and ``work`` are those of the recording. Raises ``LookupError`` in one line if it was not
+        recorded, or in another form.
+        """
+        run = read_run(data_folder() / "runs" / RECORDED_KERNELS) if self.stands_in else self.run
+        return workbench.recorded(run, fn, shapes, name=name, sweep=sweep)
+
     @property
     def lever_run(self) -> Run:
         """The run that the levers come from: this one, or the one recorded apart where this one stands in."""
@@ -594,6 +610,11 @@ class Live(_Series):
 
         with self.hardware.settings("fp32"):
             return time_kernel(self.hardware, lambda: call(*arguments, **named), self._session.rule)
+
+    def place(self, fn, *shapes, precision: str = "fp32", name: str | None = None, work=None, sweep=()):
+        """Count, time and place ``fn``, called with random tensors of these shapes: :func:`roofcourse.place`, for which
+        the tensors need not be at hand. ``work`` and ``sweep`` are its own. Returns its point."""
+        return workbench.live(self, fn, shapes, precision=precision, name=name, work=work, sweep=sweep)
 
     def _measure(self, specs, what: str, *, ceiling: bool = False) -> None:
         """Measure what is missing of these specs. Raises ``LookupError`` with the reason if none of them works."""
