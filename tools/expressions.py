@@ -5,6 +5,7 @@ Every card by its key, the package, the units shown to readers, and the few sums
 
 from __future__ import annotations
 
+from math import log
 from statistics import median
 
 import roofcourse as rc
@@ -62,6 +63,13 @@ def read_slope(card) -> float:
     return (second.work.bytes - first.work.bytes) / (second.seconds - first.seconds)
 
 
+def corner(card) -> float:
+    """Share of the FP32 vector roof that the point of the FMA sweep next to the ridge point reaches."""
+    roof = card.roofline("fp32", path="vector")
+    near = min(card.fma_sweep("fp32"), key=lambda x: abs(log(x.intensity / roof.ridge_point)))
+    return roof.time(near.work) / near.seconds
+
+
 def babelstream(card: str, test: str) -> float:
     """Azure's BabelStream result in bytes/s."""
     rows = [r for r in tables.read("sustained") if (r["devices"], r["test"]) == (card, f"babelstream_{test}")]
@@ -84,6 +92,7 @@ NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
     "attention_bytes": attention_bytes,
     "bound": rc.llm.decode_bound,
     "babelstream": babelstream,
+    "corner": corner,
     "counted": counted,
     "kv_bytes": kv_bytes,
     "layer": layer,

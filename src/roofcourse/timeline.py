@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .records import write_text
+
 SCHEMA = "roofcourse-timeline/1"
 
 
@@ -124,9 +126,8 @@ def write_timelines(timelines: dict[str, Timeline], path: str | os.PathLike) -> 
         }
         for name, t in timelines.items()
     }
-    path = Path(path)
-    path.write_text(json.dumps({"schema": SCHEMA, "timelines": rows}, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    return path
+    text = json.dumps({"schema": SCHEMA, "timelines": rows}, indent=1, ensure_ascii=False) + "\n"
+    return write_text(path, text, overwrite=True)
 
 
 def read_timelines(path: str | os.PathLike) -> dict[str, Timeline]:

@@ -30,6 +30,7 @@ EXPLORERS = {
     "notebooks/04_measurement.html": ["measurement"],
     "notebooks/05_m_sweep.html": ["m_sweep"],
     "notebooks/06_prefill_decode.html": ["decode"],
+    "notebooks/07_limits.html": ["padding"],
 }
 
 
