@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
+from ..explore import format as number
 from ..measure import checks
 from ..measure.clock import METHOD_VERSION, time_kernel
 from ..measure.point import MINIMUM_SAMPLES
@@ -45,7 +47,7 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
             raise
         roofs_of = here
         roof, notes = where.ceiling(here.device, placed, path)
-        notes = [f"{run}: {reason}; the ceiling was measured now.", *notes]
+        notes = [f"{Path(run).name}: {reason}; the ceiling was measured now.", *notes]
     timing, telemetry = _time(torch, here.hardware, lambda: fn(*args), own, gradients)
     noisy = checks.unstable(timing.samples, MINIMUM_SAMPLES)
     measurement = Measurement(
@@ -185,10 +187,10 @@ def _remarks(counted: Count, source: str, compiled: bool, wanted, own) -> list[s
         out.append("the operators are those before torch.compile: what it fused is one kernel now.")
     ours = counted.flop - counted.torch_flop
     if ours and counted.operators:
-        said = f"torch's own counter says {counted.torch_flop:,.4g} FLOP"
-        out.append(f"{said}; {counted.flop:,.4g} with elementwise operators, reductions and attention.")
+        said = f"torch's own counter says {number.flop(counted.torch_flop)}"
+        out.append(f"{said}; {number.flop(counted.flop)} with elementwise operators, reductions and attention.")
     if source == "counters" and counted.bytes:
-        out.append(f"by formula it would move {counted.bytes:,.4g} bytes.")
+        out.append(f"by formula it would move {number.nbytes(counted.bytes)}.")
     if wanted and wanted != own:
         out.append(f"it computes in {PRECISIONS[own].label}; the roof asked for is that of {PRECISIONS[wanted].label}.")
     return out

@@ -139,9 +139,11 @@ class Point:
             byte_source=self.byte_source,
         )
 
-    _HEAD = ("operator", "precision", "calls", "FLOP", "bytes", "at least (µs)", "FLOP counted by")
+    _HEAD = ("operator", "precision", "calls", "work", "traffic", "at least", "FLOP counted by")
 
     def _rows(self) -> list[list[str]]:
+        from ..explore import format as number
+
         rows = []
         for o in self.operators:
             bound = self.bound_of(o)
@@ -150,9 +152,9 @@ class Point:
                     o.name,
                     o.dtype,
                     f"{o.calls:,}",
-                    "?" if o.flop is None else f"{o.flop:,.4g}",
-                    "?" if o.bytes is None else f"{o.bytes:,.4g}",
-                    "?" if bound is None else f"{bound * 1e6:,.4g}",
+                    "?" if o.flop is None else number.flop(o.flop),
+                    "?" if o.bytes is None else number.nbytes(o.bytes),
+                    "?" if bound is None else number.time3(bound),
                     _COUNTED_BY[o.counted_by],
                 ]
             )
@@ -161,7 +163,9 @@ class Point:
     def lines(self) -> list[tuple[str, str]]:
         """The verdict: pairs of a heading and a sentence, the byte source always among them."""
         w = self.work
-        count = f"{w.flop:,.4g} FLOP, {w.bytes:,.4g} bytes, I = {w.intensity:,.3g} FLOP/byte"
+        from ..explore import format as number  # with the explorers' code, which is not needed before
+
+        count = f"{number.flop(w.flop)}, {number.nbytes(w.bytes)}, I = {number.intensity(w.intensity)}"
         said = [x for x in self.explanation.lines() if not x[1].startswith("Bytes by formula")]
         return [*said, ("counted", f"{count}."), ("bytes", f"{BYTE_SOURCES[self.byte_source]}."), *self._noted()]
 

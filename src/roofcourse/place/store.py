@@ -20,8 +20,8 @@ except ImportError:  # Windows: without it two writers at the same instant are n
 def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> int:
     """Add ``point`` to the run file at ``path``; make the file if there is none. Returns how many points it now holds.
 
-    ``machine``: the manifest of this machine. ``measured``: what was timed for the ceilings; what the file lacks of it is added. Raises
-    ``ValueError`` in one line, and changes nothing, for a broken file and for one of another machine.
+    ``machine``: the manifest of this machine. ``measured``: what was timed for the ceilings; what the file lacks of it
+    is added. Raises ``ValueError`` in one line, and changes nothing, for a broken file and for one of another machine.
     """
     from ..measure.clock import METHOD_VERSION
 
