@@ -31,6 +31,7 @@ EXPLORERS = {
     "notebooks/05_m_sweep.html": ["m_sweep"],
     "notebooks/06_prefill_decode.html": ["decode"],
     "notebooks/07_limits.html": ["padding"],
+    "notebooks/08_going_faster.html": ["levers"],
 }
 
 
@@ -46,6 +47,7 @@ CONTROLS = {
     "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
     "ridge": ["preset", "intensity", *roofs(), "run"],
     "measurement": ["kernel", "device", "point"],
+    "levers": ["kernel", "device", "reaches", "lever1", "lever2", "lever3", "lever4", "lever5"],
     "decode": [
         "model",
         "device",

@@ -58,7 +58,7 @@ def move(lever, *, title: str | None = None) -> Figure:
             axes.plot(xs, ys, color=swatch.light if index == 0 else muted, linewidth=2.2, zorder=3)
             corners = [tuple(axes.transData.transform(p)) for p in zip(xs, ys, strict=True)]
             segments += pairwise(corners)
-            name = roof.label or reading.roof_name(roof)
+            name = reading.precision_name(roof.precision) if layout.narrow else roof.label or reading.roof_name(roof)
             text = f"{name}: {number(roof.peak / unit)} {unit_name}"
             up = index == 0
             taken.append(
@@ -129,6 +129,9 @@ def gains(levers: Sequence, *, title: str = "What each lever gains") -> Figure:
             y = axes.transData.transform((low, middle))[1]
             head = axes.transData.transform((low, index * step + layout.small / 2 + 3))[1] if layout.narrow else y
             at = {"x": box.x0, "ha": "left"} if layout.narrow else {"x": box.x0 - 10, "ha": "right"}
+            paper = {"boxstyle": "square,pad=0.1", "facecolor": palette.role("surface").light, "edgecolor": "none"}
+            if layout.narrow:
+                at["bbox"] = paper
             write(axes, x.title, y=head, layout=layout, colour=muted if layout.narrow else ink, **at)
         return figure
 
