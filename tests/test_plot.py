@@ -442,3 +442,24 @@ def test_matplotlib_is_loaded_only_when_a_figure_is_drawn():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "figures need matplotlib: pip install 'roofcourse[book]'"
+
+
+def test_a_run_is_a_device_beside_the_cards_in_every_chart_that_takes_one():
+    mine = rc.bench("local", "bundled")
+    own, sweep = mine.device, mine.m_sweep("fp32")
+    both = [own.roofline("fp32"), H100.roofline("fp32")]
+    figures = [
+        rc.plot.roofline([*own.ceilings(), *both[1:]], [*sweep, *H100.m_sweep("fp32")], labels=None),
+        rc.plot.working_set([mine.working_set_sweep(), H100.working_set_sweep("copy")]),
+        rc.plot.ridge_points(both),
+        rc.plot.peak_against_bandwidth(both),
+        *(rc.plot.m_sweep([sweep, H100.m_sweep("fp32")], both, show=s) for s in ("flop_per_s", "seconds", "percent")),
+    ]
+    for figure in figures:
+        assert "H100" in figure.alt
+        assert "AMD EPYC" in figure.alt or "this machine" in figure.alt
+        assert "<svg" in figure.svg
+    # Each series with the model of its own N = K: the products of a CPU are smaller.
+    first = 2 * 4096**2 / sweep.at(m=1).seconds / 1e12
+    assert f"this machine, N = K = 4096: {first:.3g} TFLOP/s at M = 1" in figures[4].alt
+    assert "H100, N = K = 8192: 1.46 TFLOP/s at M = 1" in figures[4].alt

@@ -96,7 +96,7 @@ def device_name(key: str | None) -> str:
     """The short name of a device key: "H100"; a key that the catalogue does not have stays as it is."""
     from ..catalogue import devices
 
-    if key in (None, "cpu", "local"):
+    if key is None or key in palette.OWN:
         return "this machine"
     return next((device.name for device in devices() if device.key == key), key)
 

@@ -36,13 +36,15 @@ def m_sweep(
 ) -> Figure:
     """Matrix products with a growing number of rows M, N and K fixed: one series of points a device or precision.
 
+    Where the series differ in N and K (a CPU is swept with smaller products than a GPU), each name says its own.
+
     sweeps: measurements (several devices or precisions at once are told apart), a list of sweeps, or {name: sweep}.
     roofs: the Rooflines of these series; each is drawn as the line that the model allows at every M.
     show: "flop_per_s", "seconds", "bytes_per_s" or "percent" (of the roof; needs roofs).
     highlight: the name of a series, a device key or a precision: the others stand back.
     ylim: limits of the y axis, in the unit shown on it.
 
-    Raises ValueError in one line for series without M, for differing N and K, for an unknown `show`.
+    Raises ValueError in one line for series without M, for differing N and K in one series, for an unknown `show`.
     """
     who = "rc.plot.m_sweep"
     if show not in _SHOWN:
@@ -59,11 +61,13 @@ def m_sweep(
         raise ValueError(f"{who}: no roof among those given belongs to {bare}")
     if show == "percent" and not lines:
         raise ValueError(f"{who}: show='percent' needs the roofs that the percentages refer to")
-    shapes = {(p.record.n, p.record.k) for points in series.values() for p in points}
-    if len(shapes) > 1:
-        raise ValueError(f"{who}: one figure has one N and K, not {', '.join(f'{n}x{k}' for n, k in sorted(shapes))}")
-    n, k = shapes.pop()
+    shapes = {name: _one_shape(name, points, who) for name, points in series.items()}
     faint = _faint(series, highlight, who)
+    if len(set(shapes.values())) > 1:
+        names = {name: f"{name}, {_size_words(*shapes[name])}" for name in series}
+        series, lines, faint, shapes = (
+            {names[name]: value for name, value in each.items()} for each in (series, lines, faint, shapes)
+        )
     everything = [p for points in series.values() for p in points]
     size, unit = {
         "flop_per_s": reading.flop_unit(max(p.flop_per_s for p in everything)),
@@ -80,7 +84,7 @@ def m_sweep(
         return getattr(point, show) / size
 
     def model(name: str, m: np.ndarray) -> np.ndarray:
-        work = gemm(m, n, k, series[name][0].precision)
+        work = gemm(m, *shapes[name], series[name][0].precision)
         time = lines[name].time(work)
         return {
             "flop_per_s": work.flop / time,
@@ -96,7 +100,8 @@ def m_sweep(
         kind = f"{reading.precision_name(only.pop())} matrix products" if len(only) == 1 else "Matrix products"
         devices = {p.device for p in everything}
         where = f" on {reading.device_name(devices.pop())}" if len(devices) == 1 else ""
-        title = f"{kind}{where}, " + (f"N = K = {number(n)}" if n == k else f"N = {number(n)}, K = {number(k)}")
+        sizes = set(shapes.values())
+        title = f"{kind}{where}, {_size_words(*sizes.pop())}" if len(sizes) == 1 else f"{kind}{where}"
     values = [value(name, p) for name, points in series.items() for p in points]
     grid = np.geomspace(x_low, x_high, 40)
     tops = [*values, *[float(model(name, grid).max()) for name in lines]]
@@ -161,6 +166,19 @@ def m_sweep(
         )
     parts.append(reading.sources(everything))
     return Figure(draw, " ".join(parts))
+
+
+def _one_shape(name: str, points: list[reading.Point], who: str) -> tuple[int, int]:
+    """N and K of a series. Raises ValueError if they differ."""
+    shapes = {(p.record.n, p.record.k) for p in points}
+    if len(shapes) > 1:
+        found = ", ".join(f"{n}x{k}" for n, k in sorted(shapes))
+        raise ValueError(f"{who}: one series has one N and K; {name} has {found}")
+    return shapes.pop()
+
+
+def _size_words(n: int, k: int) -> str:
+    return f"N = K = {number(n)}" if n == k else f"N = {number(n)}, K = {number(k)}"
 
 
 #: The lines that `fma_times` can draw: name -> (words, colour).
