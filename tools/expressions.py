@@ -76,6 +76,12 @@ def babelstream(card: str, test: str) -> float:
     return rows[0]["bytes_per_s"]
 
 
+def ridge_rows(device: str, precision: str) -> float:
+    """Rows M at which the product of the M sweep reaches the ridge point; "cpu" is the recorded processor."""
+    state = {"device": device, "precision": precision}
+    return rc.explore.compute("m_sweep", state, run=rc.bench("local", "bundled"))["ridge_m"]
+
+
 def other_gemm(set_name: str, m: int) -> float:
     """Time in seconds of one product of aiconfigurator's sets."""
     return second_sources.gemm_sweep(set_name).at(m=m).seconds
@@ -102,6 +108,8 @@ NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
     "of_roof": of_roof,
     "other_gemm": other_gemm,
     "read_slope": read_slope,
+    "recorded": rc.bench("local", "bundled"),
+    "ridge_rows": ridge_rows,
     "step": step,
 }
 
