@@ -68,7 +68,6 @@ def run(arguments) -> int:
     wanted = "tf32" if arguments.precision == "tf32" else None
     if ceilings is None:
         print("Measuring the ceilings of this machine first (--run takes them from a run file) …", flush=True)
-    said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -78,12 +77,14 @@ def run(arguments) -> int:
         except (RuntimeError, TypeError, NotImplementedError) as error:  # the function's own refusal of its arguments
             first = str(error).strip().splitlines()[0]
             raise ValueError(f"{arguments.function} does not run on these arguments: {first}") from error
-    said += dict.fromkeys(str(w.message).splitlines()[0] for w in caught)
-    print(point, flush=True)
-    for line in said:
-        print(f"torch says: {line}", flush=True)
-    if saved is not None:
+    kept = ""
+    if saved is not None:  # before anything is printed: a closed pipe must not lose the point
         here = live(open_device(arguments.device).kind)
         count = save(point, saved, here.machine, here.points)
-        print(f"\nSaved to {saved}: {count} placed point{'s' if count > 1 else ''}", flush=True)
+        kept = f"\nSaved to {saved}: {count} placed point{'s' if count > 1 else ''}"
+    print(point, flush=True)
+    for line in dict.fromkeys(str(w.message).splitlines()[0] for w in caught):
+        print(f"torch says: {line}", flush=True)
+    if kept:
+        print(kept, flush=True)
     return 0

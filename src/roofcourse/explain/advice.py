@@ -96,7 +96,7 @@ def to_next_roof(case: Case) -> Gain | None:
     if higher is not None:
         limit = max(higher.compute_time(case.point.work), case.memory_time)
         return _worth(Gain(case.seconds / limit, f"by {say.path_name(higher)}, with the bytes it moves now"))
-    return _worth(Gain(case.seconds / case.memory_time, "if arithmetic took no time, at the memory roof"))
+    return _worth(Gain(case.seconds / case.memory_time, "at the memory roof, if it did far fewer operations"))
 
 
 def _worth(gain: Gain) -> Gain | None:

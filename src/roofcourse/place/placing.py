@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,7 +88,7 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
         cache_bytes=here.machine.get("last_level_cache_bytes"),
         multiprocessors=here.machine.get("multiprocessors"),
         compiled=compiled,
-        notes=(*notes, *_remarks(counted, source, compiled, wanted, own)),
+        notes=(*notes, *_remarks(counted, source, compiled, wanted, own), *_busy(here)),
         machine=here.machine["name"],
         utc=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         sweep=tuple(getattr(x, "measurement", x) for x in sweep),
@@ -172,6 +173,20 @@ def _launch(roofs_of) -> float | None:
     except (LookupError, ValueError):
         return None
     return line.overhead if line.overhead > 0 and line.r2 >= 0.9 else None
+
+
+def _busy(here) -> list[str]:
+    """On a CPU other programs take a part of every time."""
+    cores = here.machine.get("cores")
+    if here.where != "cpu" or not cores or not hasattr(os, "getloadavg"):
+        return []
+    load = os.getloadavg()[0]
+    # The function itself keeps every core busy; more than that is somebody else.
+    return (
+        [f"the machine is busy (load {load:.1f} on {cores} cores): its times are too long."]
+        if load > 1.5 * cores
+        else []
+    )
 
 
 def _remarks(counted: Count, source: str, compiled: bool, wanted, own) -> list[str]:

@@ -173,7 +173,7 @@ class Point:
         spread = self.measurement.spread
         proof = self.measurement.evidence
         timed = f"{len(proof.samples)} samples, {proof.timer}, {proof.stopped}" if proof else ""
-        wide = "" if spread is None else f"; spread {spread:.1%}"
+        wide = "" if spread is None or "spread" in timed else f"; spread {spread:.1%}"
         return ([("timed", f"{timed}{wide}.")] if timed else []) + [("note", x) for x in self.notes]
 
     def __str__(self) -> str:

@@ -40,8 +40,9 @@ _FACTS = {
 }
 _METHOD = (
     "Each kernel runs warm: a batch of back-to-back calls between two marks, until the samples agree or the time is "
-    "up; the time of one call is the median. The benchmarks take random numbers, and their results were checked against "
-    "more precise ones before their times counted. A placed function is the reader's own, and its result was not checked.",
+    "up; the time of one call is the median. The benchmarks take random numbers, and their results were checked "
+    "against more precise ones before their times counted. A placed function is the reader's own: its result was not "
+    "checked.",
     "F is the best matrix product, or for the ordinary units the plateau of the FMA sweep; B the best of the kernels "
     "that only move data, on arrays past the caches. A kernel of W FLOP and Q bytes takes at least max(W/F, Q/B); its "
     "share of the roof is that bound divided by its time.",
@@ -153,7 +154,7 @@ def _placed_text(points) -> Text:
     return Text(f"{len(points)} placed, in the order in which they were saved.{also}")
 
 
-def _point(p: Point, number: int) -> Section:
+def _point(p: Point, place: int) -> Section:
     w, m = p.work, p.measurement
     facts = (
         ("Work W", number.flop(w.flop)),
@@ -166,12 +167,12 @@ def _point(p: Point, number: int) -> Section:
         ("Roof", _roof(p.roofline)),
         ("When (UTC)", p.utc or "not recorded"),
     )
-    said = tuple(x for x in p.lines() if x[0] not in ("counted", "bytes"))
-    blocks = [Items(said), Table(f"{p.name}: the numbers", ("Quantity", "Value"), facts, left=2)]
+    (_, opening), *said = (x for x in p.lines() if x[0] not in ("counted", "bytes"))
+    blocks = [Text(opening), Items(tuple(said)), Table(f"{p.name}: the numbers", ("Quantity", "Value"), facts, left=2)]
     if p.operators:
         rows = tuple(tuple(r) for r in p._rows())
         blocks.append(Table(f"{p.name}: operator by operator", p._HEAD, rows, left=2))
-    return Section(f"{number}. {p.name} ({PRECISIONS[p.precision].label})", tuple(blocks), level=3)
+    return Section(f"{place}. {p.name} ({PRECISIONS[p.precision].label})", tuple(blocks), level=3)
 
 
 def _roof(r) -> str:
