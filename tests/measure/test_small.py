@@ -4,6 +4,10 @@ import pytest
 
 import roofcourse as rc
 from roofcourse.bench import RECORDED, RECORDED_SMALL, Recorded
+from roofcourse.measure import plan, report
+from roofcourse.measure.fake import FakeDevice
+from roofcourse.measure.session import Session
+from roofcourse.measure.stopping import StopRule
 from roofcourse.records import Run, read_run
 from roofcourse.tables import data_folder
 
@@ -45,6 +49,32 @@ def test_a_gpu_is_asked_for_three_sizes(small):
         ("gemm_batched", 16, 1024),
     ]
     assert {s.work.flop for s in small.specs()} == {1024 * 2 * n**3 for n in (16, 64, 256)}
+
+
+def test_a_session_takes_several_sizes():
+    def sizes(kind, quick):
+        specs = plan.many_small(FakeDevice(kind=kind), quick)
+        assert {s.kernel for s in specs} == {"gemm_loop", "gemm_batched"}
+        return sorted({s.n for s in specs})
+
+    assert sizes("cpu", False) == [8, 16, 32, 64, 128]
+    assert sizes("cpu", True) == [16, 64]
+    assert sizes("cuda", False) == [16, 64, 256]
+
+
+def test_the_report_compares_the_two_ways():
+    """On the made-up device a call costs 2 us; 1024 products of 64 in FP16 move 25 MB, 8.4 us at 3 TB/s."""
+    device = FakeDevice(noise=0, cache=0)
+    session = Session(device, StopRule(minimum_seconds=0.01), device.manifest())
+    for spec in plan.many_small(session.device, True):
+        session.take(spec)
+    lines = report.closing(Recorded(session.run(complete=True))).splitlines()
+    assert lines[0].split() == ["small", "products", "a", "call", "each", "one", "call", "gain"]
+    one = (2e-6 + 1024 * 3 * 64 * 64 * 2 / 3e12) / 1024 * 1e6
+    each = 2 + 3 * 64 * 64 * 2 / 3e6
+    assert lines[1].split()[:4] == ["1024", "of", "64x64x64", "FP16"]
+    assert float(lines[1].split()[4]) == pytest.approx(each, rel=0.02)
+    assert float(lines[1].split()[6]) == pytest.approx(one, rel=0.02)
 
 
 def test_the_recorded_run_has_them():

@@ -79,12 +79,27 @@ def ceilings(bench) -> str:
     return table(rows) if len(rows) > 1 else ""
 
 
+def small_products(bench) -> str:
+    """The same small products in as many calls and in one: time of one product, and what one call for all gains."""
+    points = bench.small_products()
+    rows = [["small products", "", "a call each", "one call", "gain"]]
+    for n in sorted({x.n for x in points}):
+        ways = {x.kernel: x for x in points if x.n == n}
+        if len(ways) == 2:
+            loop, one = ways["gemm_loop"], ways["gemm_batched"]
+            each, together = (f"{x.seconds / x.batch * 1e6:.3g} µs" for x in (loop, one))
+            what = f"{loop.batch} of {n}x{n}x{n} {PRECISIONS[loop.precision].label}"
+            rows.append([what, "", each, together, f"x {loop.seconds / one.seconds:.2g}"])
+    return table(rows) if len(rows) > 1 else ""
+
+
 def closing(bench) -> str:
     """The whole report of a run: tables, picture, launch overhead, refusals, and what to be careful about."""
     parts = []
     for title, text in (
         ("Memory bandwidth", bandwidths(bench)),
         ("Compute ceilings", _if_possible(lambda: ceilings(bench))),
+        ("", _if_possible(lambda: small_products(bench))),
         ("", _if_possible(lambda: picture(bench))),
     ):
         if text:
