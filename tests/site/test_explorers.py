@@ -8,7 +8,11 @@ import pytest
 from playwright.sync_api import Locator, Page
 from site_pages import CONTROLS, EXPLORERS, OWN, PAGES
 
+import roofcourse as rc
 from roofcourse import explore
+from roofcourse.bench import RECORDED
+from roofcourse.explore import kinds
+from roofcourse.tables import data_folder
 
 pytestmark = pytest.mark.browser
 PLACES = [(name, nth, kind) for name, kinds in EXPLORERS.items() for nth, kind in enumerate(kinds)]
@@ -39,7 +43,9 @@ def agrees(page: Page, nth: int, kind: str) -> dict:
     """The page shows, for the state that it is in, exactly what Python computes. Returns what was read."""
     now = page.evaluate(READ, nth)
     state = now["state"]
-    expected = explore.compute(kind, state)
+    # On one page the recorded processor is among the devices.
+    run = rc.bench("local", "bundled") if getattr(kinds.get(kind), "OWN", False) else None
+    expected = explore.compute(kind, state, run=run)
     numbers = {name: float(exact) for name, exact in now["exact"] if exact}  # none where a dash is displayed
     assert numbers
     assert all(now["tiles"])
@@ -146,3 +152,23 @@ def test_two_colour_schemes_differ_where_they_should(visit):
         page = visit("index.html", scheme=scheme)
         colours[scheme] = page.evaluate("getComputedStyle(document.querySelector('[data-rc-sentence]')).color")
     assert colours["light"] != colours["dark"]
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_a_dropped_run_becomes_a_device(visit, way):
+    run = data_folder() / "runs" / RECORDED
+    page = visit("notebooks/05_m_sweep.html", way=way)
+    explorer(page, 0).locator('[data-rc-control="run"]').set_input_files(run)
+    page.wait_for_function("window.roofcourse.explorers[0].state().device === 'cpu'")
+    now = agrees(page, 0, "m_sweep")
+    assert "AMD EPYC" in now["sentence"]
+    assert len(page.evaluate("window.roofcourse.explorers[0].spec.devices")) == 13
+
+
+def test_the_panel_is_a_sentence_and_an_explorer_on_a_page(visit):
+    page = visit("notebooks/05_m_sweep.html")
+    notice = page.get_by_text("In Jupyter there is a button here that measures the chosen product on your own machine.")
+    assert notice.is_visible()
+    assert "an AMD EPYC in FP32 takes" in explorer(page, 1).locator("[data-rc-sentence]").text_content()
+    assert page.locator("[data-mime-type*='widget']").count() == 0
+    assert page.get_by_role("button", name="Measure").count() == 0
