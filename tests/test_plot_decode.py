@@ -1,6 +1,7 @@
 """The charts of prefill and decode: values where they belong, words for those who do not see them."""
 
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -110,3 +111,36 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(call, words):
 
 def test_the_same_chart_gives_the_same_bytes():
     assert rc.plot.layers(ROOF, DECODE)._repr_html_() == rc.plot.layers(ROOF, DECODE)._repr_html_()
+
+
+def timed(mode: str, seconds: float, kinds: dict, stable: bool = True) -> SimpleNamespace:
+    kernels = sum(kinds.values())
+    return SimpleNamespace(
+        batch=1, prompt_length=1024, mode=mode, label=mode, seconds=seconds, bound=0.05, stable=stable, by_kind=kinds,
+        kernel_seconds=kernels, outside_seconds=max(0.0, seconds - kernels),
+    )  # fmt: skip
+
+
+def test_modes_show_kernels_by_kind_and_what_is_outside_them():
+    eager = timed("eager", 0.1, {"linear layers": 0.06, "copies": 0.02, "attention": 0.0, "the rest": 0.0})
+    graph = timed(
+        "graph", 0.07, {"linear layers": 0.06, "copies": 0.0, "attention": 0.01, "the rest": 0.0}, stable=False
+    )
+    figure = rc.plot.step_modes([eager, graph], title="modes")
+    (axes,) = figure.figure.axes
+    bars = [v for p in axes.patches for v in (p.get_x(), p.get_width())]
+    assert bars == pytest.approx([0, 60, 60, 20, 80, 20, 0, 60, 60, 10])
+    assert [line.get_xdata()[0] for line in marks(axes)] == pytest.approx([100, 70])
+    hollow = [line.get_markerfacecolor() != line.get_markeredgecolor() for line in marks(axes)]
+    assert hollow == [False, True]
+    assert sum(runs_through(line, [(50, y) for y in line.get_ydata()]) for line in axes.lines) == 2
+    assert {"100\u00a0ms, 2.0 ×", "70.0\u00a0ms, 1.4 ×", "batch 1, prompt 1\u202f024"} <= set(words_of(figure))
+    assert "eager: 100 ms, bound 50.0 ms; linear layers 60.0 ms, copies 20.0 ms, outside kernels 20.0 ms." in figure.alt
+
+
+def test_steps_that_were_not_profiled_are_refused():
+    bare = timed("eager", 0.1, {})
+    bare.kernel_seconds = None
+    for steps, words in (([bare], "eager was not profiled"), (H100.decode_steps(), "that were timed live")):
+        with pytest.raises(ValueError, match=words):
+            rc.plot.step_modes(steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .bars import bars, bounds, peak_against_bandwidth, ridge_points, traffic
 from .counting import operations, traffic_and_time
-from .decode import bound_and_measured, decode_steps, layers, step_parts
+from .decode import bound_and_measured, decode_steps, layers, step_modes, step_parts
 from .figure import Figure
 from .levers import gains, move, what_next
 from .limits import chains, hierarchy, saturation, timeline
@@ -31,6 +31,7 @@ __all__ = [
     "ridge_points",
     "roofline",
     "saturation",
+    "step_modes",
     "step_parts",
     "style",
     "timeline",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +19,14 @@ from .style import Layout, log_axis, mark, number, text_size
 
 #: What a step's bound is made of, and the role whose colour it has; the last one is arithmetic, the others are traffic.
 PARTS = {"weights": "matrix-b", "KV cache": "matrix-a", "activations": "matrix-c", "arithmetic": "compute"}
+#: Kinds of kernels of a step timed live, and their colours.
+KINDS = {
+    "linear layers": "matrix-b",
+    "attention": "matrix-a",
+    "copies": "matrix-c",
+    "the rest": "scales",
+    "outside kernels": "faint",
+}
 LINEAR_SHORT = tuple(name.removesuffix("_proj") for name in LINEAR)
 #: One shape for each group of the layers' chart: phase and tokens.
 _SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon")
@@ -218,64 +227,50 @@ def bound_and_measured(rows: Mapping, *, title: str = "") -> Figure:
             raise ValueError(f"{who}: {name!r} needs a bound and a measured time that are positive, in seconds")
     kinds = [part for part in PARTS if any(parts.get(part) for _, _, parts, _ in flat)]
     ends = [f"{words.time3(t)}, {words.significant(t / sum(p.values()), 2)} ×" for _, _, p, t in flat]
-    longest = max(max(t, sum(p.values())) for _, _, p, t in flat) * 1e3
-
-    def draw(layout: Layout):
-        step, head = layout.small + 9 + (layout.small + 4 if layout.narrow else 0), layout.small + 16
-        height = len(flat) * step + len(rows) * head + 6
-        muted = palette.role("muted")
-        entries: list[Entry] = [
-            (
-                {"linestyle": "none", "marker": "s", "markersize": 10, "color": palette.role(PARTS[k]).light},
-                f"bound: {k}",
-            )
-            for k in kinds
-        ]
-        entries.append((mark(palette.role("accent"), layout), "measured, and how many times the bound"))
-        probe = frame(layout, title, x="time of a step (ms)", y=None, entries=entries)[1].get_window_extent()
-        placed = layout.tall(layout.height - probe.height + height)
-        left = 8 if layout.narrow else words_width(layout, [name for _, name, _, _ in flat]) + 18
-        figure, axes = frame(placed, title, x="time of a step (ms)", y=None, entries=entries, left=left, right=10)
-        box = axes.get_window_extent()
-        room = words_width(layout, ends) + 16
-        axes.set_xlim(0, longest * box.width / max(box.width - room, 80))
-        axes.set_ylim(height, 0)
-        axes.yaxis.set_visible(False)
-        axes.spines["left"].set_visible(False)
-        ink = palette.role("ink").light
-        y, group_now = 0.0, None
-        for (group, name, parts, measured), end in zip(flat, ends, strict=True):
-            if group != group_now:
-                at = axes.transData.transform((0, y + head / 2 + 3))[1]
-                write(axes, group, 4 if not layout.narrow else box.x0, at, layout, ink, fontweight="bold")
-                y, group_now = y + head, group
-            middle = y + step / 2 + (layout.small / 2 + 1 if layout.narrow else 0)
-            at = axes.transData.transform((0, middle if not layout.narrow else y + layout.small / 2 + 1))[1]
-            side = {"ha": "left"} if layout.narrow else {"ha": "right"}
-            write(axes, name, box.x0 if layout.narrow else box.x0 - 9, at, layout, muted.light, **side)
-            start = 0.0
-            for part in kinds:
-                width = parts.get(part, 0) * 1e3
-                if width:
-                    axes.barh(
-                        middle, width, layout.small - 1, left=start, color=palette.role(PARTS[part]).light, zorder=3
-                    )
-                start += width
-            swatch = palette.role("accent")
-            axes.plot([start, measured * 1e3], [middle] * 2, color=swatch.light, linewidth=1.3, zorder=2)
-            axes.plot([measured * 1e3], [middle], zorder=4, **mark(swatch, layout))
-            px, py = axes.transData.transform((max(measured * 1e3, start), middle))
-            write(axes, end, px + 8, py, layout, ink)
-            y += step
-        return figure
-
+    drawn = [_Row(*row, end) for row, end in zip(flat, ends, strict=True)]
+    entries = [(_block(PARTS[kind]), f"bound: {kind}") for kind in kinds]
+    roles = {kind: PARTS[kind] for kind in kinds}
     said = [f"{title}." if title else "", "Bars of the lower bound on a step, by part, each with the measured time."]
     for group, name, parts, measured in flat:
         listed = ", ".join(f"{part} {words.time3(parts[part])}" for part in kinds if parts.get(part))
         ratio = words.significant(measured / sum(parts.values()), 2)
-        said.append(f"{group}, {name}: bound {words.time3(sum(parts.values()))} ({listed}), measured "
-                    f"{words.time3(measured)}, {ratio} times the bound.")  # fmt: skip
-    return Figure(draw, " ".join(part for part in said if part))
+        said.append(
+            f"{group}, {name}: bound {words.time3(sum(parts.values()))} ({listed}), "
+            f"measured {words.time3(measured)}, {ratio} times the bound."
+        )
+    key = "measured, and how many times the bound"
+    return Figure(lambda layout: _stacked(layout, drawn, roles, entries, key, title), " ".join(p for p in said if p))
+
+
+def step_modes(steps, *, title: str = "") -> Figure:
+    """Decode steps timed on one machine in several modes: time in kernels by kind, time outside them, and the bound.
+
+    steps: live or recorded steps such as rc.bench("local").decode_steps(); each with the profiled times of its kernels.
+    The mark is the time without the profiler; profiled kernels may add up to a little more. The upright line is the
+    lower bound. Raises ValueError in one line for steps that were not profiled.
+    """
+    who = "rc.plot.step_modes"
+    found = list(steps)
+    if not found or not all(hasattr(x, "by_kind") for x in found):
+        raise ValueError(f"{who} draws decode steps that were timed live, such as rc.bench('local').decode_steps()")
+    bare = next((x.label for x in found if x.kernel_seconds is None), None)
+    if bare:
+        raise ValueError(f"{who}: {bare} was not profiled, so its time cannot be split")
+    drawn = []
+    for x in found:
+        parts = {**x.by_kind, "outside kernels": x.outside_seconds}
+        end = f"{words.time3(x.seconds)}, {words.significant(x.seconds / x.bound, 2)} ×"
+        group = f"batch {x.batch}, prompt {number(x.prompt_length)}"
+        drawn.append(_Row(group, x.mode, parts, x.seconds, end, x.bound, x.stable))
+    roles = {kind: role for kind, role in KINDS.items() if any(row.parts.get(kind) for row in drawn)}
+    entries: list[Entry] = [(_block(role), kind) for kind, role in roles.items()]
+    entries.append(({"color": palette.role("ink").light, "linewidth": 2}, "model: the lower bound"))
+    said = [f"{title}." if title else "", "Bars of the time of a decode step, by what its kernels do, for each mode."]
+    for row in drawn:
+        listed = ", ".join(f"{kind} {words.time3(row.parts[kind])}" for kind in roles if row.parts.get(kind))
+        said.append(f"{row.group}, {row.name}: {words.time3(row.measured)}, bound {words.time3(row.bound)}; {listed}.")
+    key = "measured, and how many times the bound"
+    return Figure(lambda layout: _stacked(layout, drawn, roles, entries, key, title), " ".join(p for p in said if p))
 
 
 def step_parts(batch: Sequence[float], parts: Mapping, *, title: str = "") -> Figure:
@@ -338,6 +333,70 @@ def step_parts(batch: Sequence[float], parts: Mapping, *, title: str = "") -> Fi
         said.append(f"{name}: {low} at batch {number(xs[0])}, {high} at batch {number(xs[-1])}.")
     said += [f"{name} takes as long as the weights at batch {reading.three(at)}." for name, (at, _) in meets.items()]
     return Figure(draw, " ".join(part for part in said if part))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One bar: parts in seconds, one after the other; a mark at the measured time; a line at a bound."""
+
+    group: str
+    name: str
+    parts: dict
+    measured: float
+    end: str
+    bound: float | None = None
+    stable: bool = True
+
+
+def _block(role: str) -> dict:
+    return {"linestyle": "none", "marker": "s", "markersize": 10, "color": palette.role(role).light}
+
+
+def _stacked(layout: Layout, rows: Sequence[_Row], roles: Mapping, entries: Sequence[Entry], key: str, title: str):
+    """Bars from the top down in groups, in milliseconds; on a phone a bar's name stands above it."""
+    step, head = layout.small + 9 + (layout.small + 4 if layout.narrow else 0), layout.small + 16
+    groups = len({row.group for row in rows})
+    height = len(rows) * step + groups * head + 6
+    longest = max(max(row.measured, sum(row.parts.values())) for row in rows) * 1e3
+    muted, accent, ink = (palette.role(name) for name in ("muted", "accent", "ink"))
+    named = {"x": "time of a step (ms)", "y": None, "entries": [*entries, (mark(accent, layout), key)]}
+    probe = frame(layout, title, **named)[1].get_window_extent()
+    placed = layout.tall(layout.height - probe.height + height)
+    left = 8 if layout.narrow else words_width(layout, [row.name for row in rows]) + 18
+    figure, axes = frame(placed, title, left=left, right=10, **named)
+    box = axes.get_window_extent()
+    room = words_width(layout, [row.end for row in rows]) + 16
+    axes.set_xlim(0, longest * box.width / max(box.width - room, 80))
+    axes.set_ylim(height, 0)
+    axes.yaxis.set_visible(False)
+    axes.spines["left"].set_visible(False)
+    y, group_now = 0.0, None
+    for row in rows:
+        if row.group != group_now:
+            at = axes.transData.transform((0, y + head / 2 + 3))[1]
+            write(axes, row.group, box.x0 if layout.narrow else 4, at, layout, ink.light, fontweight="bold")
+            y, group_now = y + head, row.group
+        middle = y + step / 2 + (layout.small / 2 + 1 if layout.narrow else 0)
+        at = axes.transData.transform((0, y + layout.small / 2 + 1 if layout.narrow else middle))[1]
+        side = {"x": box.x0, "ha": "left"} if layout.narrow else {"x": box.x0 - 9, "ha": "right"}
+        write(axes, row.name, y=at, layout=layout, colour=muted.light, **side)
+        start = 0.0
+        for part, role in roles.items():
+            width = row.parts.get(part, 0) * 1e3
+            if width > 1e-6 * longest:
+                axes.barh(middle, width, layout.small - 1, left=start, color=palette.role(role).light, zorder=3)
+            start += width
+        measured = row.measured * 1e3
+        if measured > start:
+            axes.plot([start, measured], [middle] * 2, color=accent.light, linewidth=1.3, zorder=2)
+        axes.plot([measured], [middle], zorder=5, **mark(accent, layout, stable=row.stable))
+        if row.bound is not None:
+            half = layout.small / 2 + 2
+            axes.plot([row.bound * 1e3] * 2, [middle - half, middle + half], color=ink.light, linewidth=2, zorder=4)
+        px, py = axes.transData.transform((max(measured, start), middle))
+        write(axes, row.end, px + 8, py, layout, ink.light)
+        y += step
+    return figure
 
 
 def _short_module(x) -> str:
