@@ -6,16 +6,19 @@ import pytest
 from explain.labels import explained, figures, labels, outcome
 
 
-@pytest.mark.parametrize("label", labels("a"), ids=lambda x: x.id)
-def test_no_point_of_half_a_is_confidently_wrong(label):
+@pytest.mark.parametrize("label", [*labels("a"), *labels("b")], ids=lambda x: x.id)
+def test_no_point_is_confidently_wrong(label):
     assert outcome(label) != "confidently wrong", f"{explained(label).verdict}, not {label.right}: {label.why}"
 
 
-def test_the_figures_of_half_a(capsys):
-    found = figures("a")
+@pytest.mark.parametrize("half", ["a", "b"])
+def test_the_figures_of_both_halves(half, capsys):
+    found = figures(half)
     with capsys.disabled():
-        print(f"\nexplain, half A: {found}")
-    assert found == {"right": 40, "missed": 2, "confidently wrong": 0}
+        print(f"\nexplain, half {half.upper()}: {found}")
+    # Half B was run when the rules were finished. If a change of the rules moves it, explain's docstring has to say so.
+    right = {"a": 40, "b": 39}[half]
+    assert found == {"right": right, "missed": 42 - right, "confidently wrong": 0}
 
 
 def test_both_halves_have_forty_points_and_every_kind_of_answer():

@@ -242,3 +242,20 @@ def test_explaining_measures_nothing(monkeypatch):
     bench = rc.bench("local", "bundled")
     sweep = bench.matmul_sweep("fp32")
     rc.explain(sweep[-1], bench.device.roofline("fp32"), sweep, bench.launch_overhead(), device=bench.device)
+
+
+def test_close_to_the_roof_a_launch_must_be_most_of_what_is_left():
+    # 89 % of the roof, and a start of 3 % of the time: together 92 %, but three quarters of the gap are something else.
+    assert verdict(point(10, 100, 1.12), launch=0.03) == "undetermined"
+    assert verdict(point(10, 100, 1.12), launch=0.08) == "launch"
+
+
+def test_a_corner_is_deepest_at_the_ridge_point():
+    def at(r, seconds):
+        return point(100 * r, 100, seconds, "fma", fma_per_element=r)
+
+    roof = Roofline(1000.0, 100.0, None, "fp32", "vector")
+    rounded = [at(2, 1.05), at(12, 1.7), at(20, 2.3), at(40, 4.1)]  # 71 % at 1.2, 87 % at 2 times the ridge point
+    assert verdict(rounded[2], rounded, roof=roof) == "corner"
+    plateau = [at(2, 1.05), at(12, 1.4), at(20, 2.3), at(40, 4.1)]  # 86 and 87 %: flat, and then at the roof
+    assert verdict(plateau[2], plateau, roof=roof) == "undetermined"

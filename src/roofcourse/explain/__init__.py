@@ -1,8 +1,15 @@
 """``rc.explain``: where a measured kernel stands under a roof, why, and what to try next.
 
 It reads records and never measures. ``evidence`` finds what a sweep shows about one of its points, ``rules`` turn that
-into reasons, ``advice`` into what to do, ``wording`` into sentences. A labelled set of points whose reason is known
-(``tests/explain``) keeps it honest: it may say "undetermined" and must not be confidently wrong.
+into reasons, ``advice`` into what to do, ``wording`` into sentences.
+
+A labelled set keeps it honest: 84 points of the bundled data whose reason is known from the documents, written down
+before any rule (``tests/explain``). It may say "undetermined", and must not be confidently wrong. Half A, on which the
+rules were tried: 40 right, 2 missed, 0 confidently wrong. Half B, run once when they were finished: 40, 2 and 0. Then a
+look at the points without a label showed rules that claimed too much (a launch just below the roof or of many times a
+small copy, a corner that is a plateau, padding from two points). They were tightened, which cost half B one hit: 39, 3
+and 0. Labels and rules have one author, who had the tables open when labelling, and the points are of one study: on
+other kernels and cards expect less.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..measure.statistics import fit_line
 from ..records import Measurement
 from ..roofline import Roofline
-from .case import Case
+from .case import ABOVE_ROOF, AT_ROOF, Case
 
 #: Times this close to each other count as the same (the spread of a good measurement is far smaller).
 SAME, ABOUT_SAME = 0.02, 0.10
@@ -141,14 +141,19 @@ def flat_rows(case: Case) -> Tile | None:
 
 
 def clear_sides(case: Case) -> tuple[Measurement, Measurement] | None:
-    """The nearest neighbours a factor of three and more to the left and to the right of the ridge point, if both are
-    close to their roofs while this point, between them, is not: a corner that is rounded."""
+    """The nearest neighbours a factor of three and more to the left and to the right of the ridge point, if both are at
+    their roofs while this point, between them, is not: a corner that is rounded. A point nearer to the ridge point on
+    the same side must be further from its roof, or it is no corner."""
     ridge = case.roof.ridge_point
     if not ridge / 3 <= case.intensity <= 3 * ridge:
         return None
     left = max((x for x in case.neighbours if x.intensity <= ridge / 3), key=lambda x: x.intensity, default=None)
     right = min((x for x in case.neighbours if x.intensity >= 3 * ridge), key=lambda x: x.intensity, default=None)
-    if left is None or right is None or min(case.share_of(left), case.share_of(right)) < 0.88:
+    if left is None or right is None or not all(AT_ROOF <= case.share_of(x) <= ABOVE_ROOF for x in (left, right)):
+        return None
+    side, far = case.intensity > ridge, abs(math.log(case.intensity / ridge))
+    nearer = [x for x in case.neighbours if (x.intensity > ridge) == side and abs(math.log(x.intensity / ridge)) < far]
+    if any(case.share_of(x) > case.share - 0.03 for x in nearer):
         return None
     one_after_the_other = case.memory_time + case.compute_time
     return (left, right) if case.seconds <= 1.05 * one_after_the_other else None

@@ -16,6 +16,8 @@ from .explanation import STANDINGS, Reason
 MORE_TRAFFIC, LESS_TRAFFIC = 1.25, 0.90
 #: A working set up to this multiple of a cache can still be held by it in large part.
 NEAR_CACHE = 1.25
+#: The shortest time of a kernel with arguments and tiles to set up, as a multiple of that of a small copy.
+START = 4.0
 #: An account "comes out right" if it gives this much of the time.
 ACCOUNTS, PADDED = 0.90, 0.70
 
@@ -114,13 +116,16 @@ def launch(case: Case) -> Reason | None:
         )
         return Reason("launch", evidence, "make it twice as large: the time should not change.", "shown")
     floors = [f for f in (look.sweep_floor(case), look.fixed_cost(case)) if f]
+    if case.launch:  # what is several times as long as a small copy is more than the start of a kernel
+        floors = [f for f in floors if f.seconds <= START * case.launch]
     if case.launch:
         floors.append(look.Floor(case.launch * (case.kernels or 1), "copies"))
     if not floors:
         return None
     floor = max(floors, key=lambda f: f.seconds)
     part, together = floor.seconds / case.seconds, floor.seconds + case.roof_time
-    accounts = part >= 0.5 or together >= ACCOUNTS * case.seconds
+    most = floor.seconds >= 0.6 * (case.seconds - case.roof_time)  # close to the roof the sum alone shows nothing
+    accounts = part >= 0.5 or (most and together >= ACCOUNTS * case.seconds)
     if not accounts and part < 0.1:
         return None
     source = {
@@ -159,7 +164,7 @@ def padding(case: Case) -> Reason | None:
     done = f"{tile.rows} rows in that time are {say.percent(tile.executed)} of F"
     if tile.executed >= PADDED:
         evidence = f"{flat}: as many are executed, {case.point.m} of them useful; {done}."
-        sure = "shown" if tile.after is not None and tile.after >= 1.5 else "likely"
+        sure = "shown" if tile.rows >= 4 * tile.first and tile.after is not None and tile.after >= 1.5 else "likely"
         return Reason("padding", evidence, test, sure)
     evidence = f"{flat}, as if all were padded to {tile.rows}, but {done}: that explains a flat time, not its length."
     return Reason("padding", evidence, test, "possible")
