@@ -20,7 +20,14 @@ def words_of(figure) -> list[str]:
 def bars_of(figure) -> list[tuple[float, float]]:
     """(left, width) of the spans, without the empty lanes behind them."""
     (axes,) = figure.figure.axes
-    return [(round(p.get_x(), 6), round(p.get_width(), 6)) for p in axes.patches if p.get_zorder() == 3]
+    found = []
+    for patch in axes.patches:
+        if patch.get_zorder() == 3:
+            corners = patch.get_path().vertices.reshape(
+                -1, 5, 2
+            )  # five corners a span, all spans of a kind in one path
+            found += [(round(box[0, 0], 6), round(box[1, 0] - box[0, 0], 6)) for box in corners]
+    return found
 
 
 def test_spans_stand_where_they_ran():

@@ -17,9 +17,16 @@ _TIMES = ((1e-5, "10 µs"), (1e-4, "100 µs"), (1e-3, "1 ms"), (1e-2, "10 ms"), 
 
 def steps(tile: int) -> list[int]:
     """The rows at which the padded bound is worked out: evenly on the axis, and both sides of every step."""
-    even = {round(ROWS[1] ** (i / 60)) for i in range(61)}
+    even = {round(ROWS[1] ** (i / 40)) for i in range(41)}
     edges = {m for b in range(tile, ROWS[1], tile) for m in (b, b + 1)} if tile > 1 else set()
     return sorted(even | edges)
+
+
+def _bends(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points of a line without those on a level stretch: a page carries this drawing."""
+    flat = [round(b, 1) for _, b in points]
+    inner = [p for i, p in enumerate(points[1:-1], 1) if not flat[i - 1] == flat[i] == flat[i + 1]]
+    return [points[0], *inner, points[-1]]
 
 
 def padding_figure(card, precision, v: dict, measured, at: Callable[[int, int], dict]) -> str:
@@ -56,8 +63,8 @@ def padding_figure(card, precision, v: dict, measured, at: Callable[[int, int], 
     lines = [f"{card.name}, {precision.label}", "not measured on this device"]
     if v["available"]:
         model = [at(m, v["tile"]) for m in steps(v["tile"])]
-        plain = path((x(p["m"]), y(p["bound_seconds"])) for p in model)
-        padded = path((x(p["m"]), y(p["padded_seconds"])) for p in model)
+        plain = path(_bends([(x(p["m"]), y(p["bound_seconds"])) for p in model]))
+        padded = path(_bends([(x(p["m"]), y(p["padded_seconds"])) for p in model]))
         parts.append(
             element(
                 "path",

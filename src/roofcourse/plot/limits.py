@@ -102,12 +102,20 @@ def _span_colours(timelines) -> dict[str, str]:
 
 
 def _lane(axes, t: Timeline, lane: str, middle: float, thick: float, factor: float, colours: Mapping[str, str]) -> None:
-    faint, paper = palette.role("grid").light, palette.role("surface").light
-    axes.barh(middle, t.seconds / factor, thick, color=faint, linewidth=0, zorder=2)
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    axes.barh(middle, t.seconds / factor, thick, color=palette.role("grid").light, linewidth=0, zorder=2)
+    low, high = middle - thick / 2, middle + thick / 2
+    boxes: dict[str, list[Path]] = {}
     for span in t.on(lane):
-        role = colours.get(_kind_of(span.name), _SPANS[-1])
-        place = {"left": span.start / factor, "zorder": 3, "edgecolor": paper, "linewidth": 0.5}
-        axes.barh(middle, span.seconds / factor, thick, color=palette.role(role).light, **place)
+        start, end = span.start / factor, span.end / factor
+        corners = [(start, low), (end, low), (end, high), (start, high), (start, low)]
+        boxes.setdefault(colours.get(_kind_of(span.name), _SPANS[-1]), []).append(Path(corners, closed=True))
+    # All spans of a colour are one path: a timeline of many spans stays small in a page.
+    for role, paths in boxes.items():
+        edge = {"edgecolor": palette.role("surface").light, "linewidth": 0.5, "zorder": 3}
+        axes.add_patch(PathPatch(Path.make_compound_path(*paths), facecolor=palette.role(role).light, **edge))
 
 
 def hierarchy(

@@ -157,7 +157,7 @@ def _verdict(v: dict) -> str:
 
 @cache
 def spec() -> dict:
-    """What the browser needs: precisions, and each device's B, F and sweep as [M, seconds, unstable]."""
+    """What the browser needs: precisions, each device's B and F, and its sweep as [M, seconds] (and 1 where unstable)."""
     return {
         "n": SWEEP_SIZE,
         "k": SWEEP_SIZE,
@@ -170,7 +170,9 @@ def spec() -> dict:
                 "roofs": {
                     p: {
                         "peak": d.roofline(p).peak,
-                        "sweep": [[x.m, x.seconds, 0 if x.stable else 1] for x in d.m_sweep(p) if x.m <= LARGEST_M],
+                        "sweep": [
+                            [x.m, x.seconds, *([] if x.stable else [1])] for x in d.m_sweep(p) if x.m <= LARGEST_M
+                        ],
                     }
                     for p in d.precisions
                 },
