@@ -208,6 +208,21 @@ class Model:
             )
         )
 
+    def with_layers(self, count: int) -> Model:
+        """The same model with only the first ``count`` of its layers (all else is kept).
+
+        Raises ``ValueError`` for a count that it does not have.
+        """
+        if count == self.layers:
+            return self
+        if not 1 <= count <= self.layers:
+            raise ValueError(f"{self.name} has {self.layers} layers: choose 1 to {self.layers}, not {count}")
+        config = dict(self.config)
+        config["n_layer" if self.family == "gpt2" else "num_hidden_layers"] = count
+        if config.get("layer_types") is not None:
+            config["layer_types"] = config["layer_types"][:count]
+        return _build(config, self.key, self.name, self.key, self.source)
+
     def __str__(self) -> str:
         return f"{self.name}: {self.parameter_count / 1e9:.2f} billion parameters, {self.layers} layers ({self.family})"
 
