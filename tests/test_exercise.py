@@ -37,9 +37,32 @@ def test_an_untouched_stub_gets_a_hint(key):
     for stub in (..., None):
         verdict = rc.check(key, stub)
         assert verdict.passed is None
-        assert verdict.message == exercises()[key].hint
-        assert 'data-rc-verdict="open"' in verdict._repr_html_()
+        assert verdict.message == exercises()[key].nudge
+        assert f'data-rc-verdict="open" data-rc-exercise="{key}"' in verdict._repr_html_()
     assert not verdict
+
+
+@pytest.mark.parametrize("key", list(RIGHT))
+def test_every_exercise_has_two_hints_and_the_first_gives_less_away(key):
+    e = exercises()[key]
+    assert rc.hint(key).texts == (e.nudge, e.hint)
+    assert 20 < len(e.nudge) <= 120
+    assert e.nudge != e.hint
+
+
+def test_hints_are_folded_until_asked_for():
+    nudge, way = exercises()["1.2"].hints
+    assert repr(rc.hint("1.2")) == f"Hint 1: {nudge}\nHint 2: {way}"
+    folded = '<details class="rc-hint"><summary>{}</summary><p>{}</p></details>'
+    assert rc.hint("1.2")._repr_html_() == folded.format("Hint 1", nudge) + folded.format("Hint 2", way)
+    assert rc.check("1.2")._repr_html_().endswith(f"Your turn. {nudge}</p>" + folded.format("Another hint", way))
+    assert "rc-hint" not in rc.check("1.2", "compute")._repr_html_()
+
+
+def test_an_answer_is_asked_for_in_its_unit():
+    assert exercises()["1.4"].asked == "one number in percent"
+    assert exercises()["5.4"].asked == "one number, a factor"
+    assert rc.check("5.4", "121").message == "The answer is one number, a factor; this is str."
 
 
 def test_a_function_that_returns_nothing_is_a_stub():
@@ -61,6 +84,8 @@ def test_typical_mistakes_differ_from_the_right_answer():
 def test_an_unknown_exercise_is_refused():
     with pytest.raises(LookupError, match=r"there is no exercise '9\.9'; there are 1\.1, 1\.2"):
         rc.check("9.9", 1)
+    with pytest.raises(LookupError, match=r"there is no exercise '9\.9'"):
+        rc.hint("9.9")
 
 
 def test_verdicts_are_escaped():

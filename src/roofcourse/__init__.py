@@ -10,7 +10,7 @@ from importlib import import_module
 
 from .bench import bench
 from .catalogue import Device, device, devices
-from .exercise import check
+from .exercise import check, hint
 from .explain import Explanation, explain
 from .place import Point, place
 from .precision import PRECISIONS, Precision, precision
@@ -48,6 +48,7 @@ _LAZY = {
 # The same for a function: its module has another name, so that importing it does not hide the function.
 _LAZY_FUNCTIONS = {
     "panel": ".panels",
+    "quiz": ".quizzes",
 }
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "fma_sweep",
     "gemm",
     "gemv",
+    "hint",
     "memory_levels",
     "peak_range",
     "peak_sources",

@@ -28,10 +28,14 @@ CHAPTERS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the checker says. ``passed`` is ``None`` while nothing has been answered."""
+    """What the checker says. ``passed`` is ``None`` while nothing has been answered; ``key`` is then the exercise's.
+
+    On a page of the course that key becomes the place of a form, in which the exercise is answered without a kernel.
+    """
 
     passed: bool | None
     message: str
+    key: str | None = None
 
     def __bool__(self) -> bool:
         return self.passed is True
@@ -41,7 +45,39 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         name = {True: "right", False: "wrong", None: "open"}[self.passed]
-        return f'<p class="rc-verdict" data-rc-verdict="{name}">{html.escape(repr(self))}</p>'
+        place = "" if self.key is None else f' data-rc-exercise="{self.key}"'
+        said = f'<p class="rc-verdict" data-rc-verdict="{name}"{place}>{html.escape(repr(self), quote=False)}</p>'
+        more = () if self.key is None else _exercise(self.key).hints[1:]
+        return said + "".join(_folded("Another hint", text) for text in more)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """The hints to an exercise, the gentler one first; in a notebook each is folded until it is asked for."""
+
+    texts: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"Hint {number}: {text}" for number, text in enumerate(self.texts, 1))
+
+    def _repr_html_(self) -> str:
+        return "".join(_folded(f"Hint {number}", text) for number, text in enumerate(self.texts, 1))
+
+
+def _folded(summary: str, text: str) -> str:
+    text = html.escape(text, quote=False)
+    return f'<details class="rc-hint"><summary>{summary}</summary><p>{text}</p></details>'
+
+
+class _Hinted:
+    """What exercises of all kinds have: ``nudge`` says where to look, ``hint`` says the way."""
+
+    nudge: str
+    hint: str
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        return (self.nudge, self.hint) if self.nudge else (self.hint,)
 
 
 @dataclass(frozen=True)
@@ -53,8 +89,11 @@ class Mistake:
 
 
 @dataclass(frozen=True)
-class Number:
-    """An exercise whose answer is a number in ``unit``, right within ``tolerance`` (relative)."""
+class Number(_Hinted):
+    """An exercise whose answer is a number in ``unit``, right within ``tolerance`` (relative).
+
+    ``"times"`` is the unit of a factor.
+    """
 
     key: str
     answer: Callable[[], float]
@@ -63,10 +102,20 @@ class Number:
     praise: str
     mistakes: tuple[Mistake, ...] = ()
     tolerance: float = 0.01
+    nudge: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The kind of answer, in words: ``"one number in percent"``."""
+        return "one number, a factor" if self.unit == "times" else f"one number in {self.unit}"
+
+    def off_by(self, power: int | str) -> str:
+        """What is said to an answer that is a power of ten away from the right one."""
+        return f"The digits are right, but off by 10^{power}: the answer is {self.asked}."
 
     def check(self, given) -> Verdict:
         if isinstance(given, bool) or not isinstance(given, numbers.Real):
-            return Verdict(False, f"The answer is one number in {self.unit}; this is {type(given).__name__}.")
+            return Verdict(False, f"The answer is {self.asked}; this is {type(given).__name__}.")
         right = self.answer()
         if math.isclose(given, right, rel_tol=self.tolerance):
             return Verdict(True, self.praise)
@@ -76,14 +125,12 @@ class Number:
         if given > 0 and right > 0:
             power = math.log10(given / right)
             if abs(power - round(power)) < self.tolerance / 2 and round(power):
-                return Verdict(
-                    False, f"The digits are right, the unit is off by 10^{round(power)}: answer in {self.unit}."
-                )
+                return Verdict(False, self.off_by(round(power)))
         return Verdict(False, self.hint)
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(_Hinted):
     """An exercise whose answer is one of a few words."""
 
     key: str
@@ -92,6 +139,7 @@ class Choice:
     hint: str
     praise: str
     wrong: dict[str, str] = field(default_factory=dict)
+    nudge: str = ""
 
     def check(self, given) -> Verdict:
         if not isinstance(given, str) or given.strip().lower() not in self.options:
@@ -103,7 +151,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(_Hinted):
     """An exercise whose answer is a function; it is called with each of ``cases`` and compared with ``reference``."""
 
     key: str
@@ -112,6 +160,7 @@ class Function:
     hint: str
     praise: str
     mistakes: tuple[tuple[Callable, str], ...] = ()
+    nudge: str = ""
 
     def check(self, given) -> Verdict:
         if not callable(given):
@@ -124,7 +173,7 @@ class Function:
                 shown = ", ".join(f"{x:g}" for x in case)
                 return Verdict(False, f"Called with ({shown}) it raised {type(error).__name__}: {error}")
         if all(x is None or x is ... for x in results):
-            return Verdict(None, self.hint)
+            return Verdict(None, self.hints[0], self.key)
         if self._same(results, self.reference):
             return Verdict(True, self.praise)
         for wrong, message in self.mistakes:
@@ -156,14 +205,26 @@ def exercises() -> dict[str, Number | Choice | Function]:
     return out
 
 
+def _exercise(key: str) -> Number | Choice | Function:
+    if key not in exercises():
+        raise LookupError(f"there is no exercise {key!r}; there are {', '.join(exercises())}")
+    return exercises()[key]
+
+
 def check(key: str, answer=...) -> Verdict:
-    """Check the answer to an exercise. ``...`` or ``None`` (an untouched stub) returns the hint and raises nothing.
+    """Check the answer to an exercise. ``...`` or ``None`` (an untouched stub) gets the first hint and raises nothing.
 
     Raises ``LookupError`` in one line for an exercise that does not exist.
     """
-    if key not in exercises():
-        raise LookupError(f"there is no exercise {key!r}; there are {', '.join(exercises())}")
-    e = exercises()[key]
+    e = _exercise(key)
     if answer is ... or answer is None:
-        return Verdict(None, e.hint)
+        return Verdict(None, e.hints[0], key)
     return e.check(answer)
+
+
+def hint(key: str) -> Hints:
+    """The hints to an exercise, before its solution: first where to look, then the way.
+
+    Raises ``LookupError`` in one line for an exercise that does not exist.
+    """
+    return Hints(_exercise(key).hints)
