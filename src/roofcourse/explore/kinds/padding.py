@@ -157,7 +157,7 @@ def _verdict(v: dict) -> str:
 
 @cache
 def spec() -> dict:
-    """What the browser needs: precisions, each device's B and F, and its sweep as [M, seconds] (and 1 where unstable)."""
+    """What the browser needs: precisions, each device's B and F, and its sweep: M, seconds, 1 where unstable."""
     return {
         "n": SWEEP_SIZE,
         "k": SWEEP_SIZE,
