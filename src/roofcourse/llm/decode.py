@@ -28,7 +28,7 @@ from ..measure.support import Unavailable, one_line
 from ..precision import precision as _precision
 from .bound import decode_bound
 from .model import Model
-from .steps import KINDS, MODES, DecodeRun, DecodeStep, DecodeSteps
+from .steps import KINDS, MODES, DecodeRun, TimedStep, TimedSteps
 
 #: Part of the free memory that weights and cache may take.
 SHARE = 0.6
@@ -364,7 +364,7 @@ class DecodeSession:
         self.cut = model.with_layers(self.depth)
         self.rule, self.save, self.say, self._make = rule, save, say, stepper
         self._stepper: Stepper | None = None
-        self.steps: list[DecodeStep] = []
+        self.steps: list[TimedStep] = []
         self.refusals: dict[str, str] = {}
 
     def run(self, *, complete: bool = False) -> DecodeRun:
@@ -379,7 +379,7 @@ class DecodeSession:
             "layers_of": self.model.layers,
             "precision": self.precision,
         }
-        steps = DecodeSteps(sorted(self.steps, key=lambda x: (x.prompt_length, x.batch, list(MODES).index(x.mode))))
+        steps = TimedSteps(sorted(self.steps, key=lambda x: (x.prompt_length, x.batch, list(MODES).index(x.mode))))
         facts = {**self.device.manifest(), "transformers": installed("transformers")}
         return DecodeRun(METHOD_VERSION, facts, model, roofs, steps, tuple(self.refusals.items()), complete)
 
@@ -388,7 +388,7 @@ class DecodeSession:
         done = {x.key for x in self.steps}
         return [k for p in prompts for b in batches for mode in modes if (k := (b, p, mode)) not in done]
 
-    def take(self, batch: int, prompt_length: int, mode: str) -> DecodeStep | None:
+    def take(self, batch: int, prompt_length: int, mode: str) -> TimedStep | None:
         """Measure one step, or note why not and return ``None``."""
         try:
             step = self._measure(batch, prompt_length, mode)
@@ -404,7 +404,7 @@ class DecodeSession:
         self.save(self.run())
         return step
 
-    def _measure(self, batch: int, prompt_length: int, mode: str) -> DecodeStep:
+    def _measure(self, batch: int, prompt_length: int, mode: str) -> TimedStep:
         if self._stepper is None:
             self._stepper = self._make(self.cut, self.device, self.precision)
         stepper = self._stepper
@@ -416,7 +416,7 @@ class DecodeSession:
                 with stepper.layers(half):
                     shallow = (half, self._time(stepper, batch, prompt_length, mode, profiled=False)[0].median)
         bound = decode_bound(self.cut, self.machine, batch, prompt_length, self.precision, self.precision)
-        return DecodeStep(
+        return TimedStep(
             device=self.device.kind,
             model=self.model.key,
             layers=self.depth,

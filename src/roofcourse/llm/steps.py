@@ -23,11 +23,12 @@ KINDS = ("linear layers", "attention", "copies", "the rest")
 
 
 @dataclass(frozen=True)
-class DecodeStep:
+class TimedStep:
     """One decode step of a model with random weights, timed.
 
     ``layers`` of ``layers_of`` decoder layers were run: fewer where the machine is too small for all. ``seconds``: the
-    median time of one step; ``spread``: interquartile range over median; ``stable``: whether that is at most 10 %.
+    median time of one step; ``spread``: interquartile range over median (``None`` where the source has none);
+    ``stable``: whether that is at most 10 %.
     ``bound``: lower bound of this very step (these layers) in seconds, from roofs measured on this machine;
     ``bound_part``: what binds. ``kernel_seconds``: time in kernels by torch's profiler, ``by_kind`` what they did
     (seconds); ``None`` where the profiler was not used. ``shallow``: layers and seconds of a step with fewer layers,
@@ -43,12 +44,12 @@ class DecodeStep:
     prompt_length: int
     mode: str
     seconds: float
-    spread: float
+    spread: float | None
     bound: float
     bound_part: str
     bound_bytes: float
-    timer: str
-    stopped: str
+    timer: str | None = None
+    stopped: str | None = None
     samples: tuple[float, ...] = field(repr=False, default=())
     kernel_seconds: float | None = None
     by_kind: dict[str, float] = field(repr=False, default_factory=dict)
@@ -58,7 +59,7 @@ class DecodeStep:
 
     @property
     def stable(self) -> bool:
-        return self.spread <= 0.1
+        return self.spread is None or self.spread <= 0.1
 
     @property
     def tokens_per_second(self) -> float:
@@ -108,33 +109,33 @@ class DecodeStep:
         return f"{self.model}{part} {self.precision}, batch {self.batch}, prompt {self.prompt_length}, {self.mode}"
 
 
-class DecodeSteps(Sequence):
-    """An immutable series of :class:`DecodeStep`, shown as a table."""
+class TimedSteps(Sequence):
+    """An immutable series of :class:`TimedStep`, shown as a table."""
 
-    def __init__(self, items: Iterable[DecodeStep] = ()) -> None:
+    def __init__(self, items: Iterable[TimedStep] = ()) -> None:
         self._items = tuple(items)
 
     def __getitem__(self, index):
-        return DecodeSteps(self._items[index]) if isinstance(index, slice) else self._items[index]
+        return TimedSteps(self._items[index]) if isinstance(index, slice) else self._items[index]
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, DecodeSteps) and self._items == other._items
+        return isinstance(other, TimedSteps) and self._items == other._items
 
     def __hash__(self) -> int:
         return hash(tuple((x.key, x.seconds) for x in self))
 
-    def where(self, **wanted) -> DecodeSteps:
+    def where(self, **wanted) -> TimedSteps:
         """The steps whose fields equal these values: ``where(mode="eager", batch=1)``."""
-        known = {f.name for f in fields(DecodeStep)}
+        known = {f.name for f in fields(TimedStep)}
         for name in wanted:
             if name not in known:
                 raise ValueError(f"decode steps have no field {name!r}; fields: {', '.join(sorted(known))}")
-        return DecodeSteps(x for x in self if all(getattr(x, k) == v for k, v in wanted.items()))
+        return TimedSteps(x for x in self if all(getattr(x, k) == v for k, v in wanted.items()))
 
-    def at(self, **wanted) -> DecodeStep:
+    def at(self, **wanted) -> TimedStep:
         """The one step with these fields. Raises ``LookupError`` if not exactly one fits."""
         found = self.where(**wanted)
         if len(found) == 1:
@@ -171,7 +172,7 @@ class DecodeSteps(Sequence):
                 f"{x.bound / x.seconds:.0%}",
                 ms(x.kernel_seconds),
                 ms(x.outside_seconds),
-                f"{x.spread:.1%}",
+                "" if x.spread is None else f"{x.spread:.1%}",
             ]
             for x in self
         ]
@@ -185,6 +186,34 @@ class DecodeSteps(Sequence):
         return html_table(self.HEAD, self.rows())
 
 
+def verdicts(steps: Iterable[TimedStep]) -> list[str]:
+    """Where the time above the bound goes, one sentence for each step that the profiler saw, and for each pair of a
+    step sent kernel by kernel and the same sent at once."""
+    steps, out = list(steps), []
+    for x in steps:
+        if x.kernel_seconds is None:
+            continue
+        head = f"batch {x.batch}, prompt {x.prompt_length}, {x.mode}: {x.gap * 1e3:.4g} ms above the bound"
+        if x.kernel_seconds > x.seconds:
+            out.append(f"{head}; the profiled kernels take longer than the step does without the profiler: no split")
+            continue
+        largest = max(x.by_kind, key=x.by_kind.get)
+        out.append(
+            f"{head}, {x.outside_seconds * 1e3:.4g} ms of it outside kernels; most time in kernels: {largest}, "
+            f"{x.by_kind[largest] * 1e3:.4g} of {x.kernel_seconds * 1e3:.4g} ms"
+        )
+    for x in steps:
+        for y in steps:
+            if (x.batch, x.prompt_length, x.mode, y.mode) == (y.batch, y.prompt_length, "static", "graph"):
+                share = (x.seconds - y.seconds) / x.gap
+                out.append(
+                    f"batch {x.batch}, prompt {x.prompt_length}: the same kernels launched at once take "
+                    f"{y.seconds * 1e3:.4g} instead of {x.seconds * 1e3:.4g} ms: launching is {share:.0%} of the time "
+                    "above the bound"
+                )
+    return out
+
+
 @dataclass(frozen=True)
 class DecodeRun:
     """Decode steps of one model on one machine. ``roofs``: what the bounds rest on, ``{precision, peak, bandwidth}``."""
@@ -193,7 +222,7 @@ class DecodeRun:
     machine: dict
     model: dict
     roofs: dict
-    steps: DecodeSteps
+    steps: TimedSteps
     refusals: tuple[tuple[str, str], ...] = ()
     complete: bool = True
 
@@ -248,7 +277,7 @@ def read_decode(path: str | os.PathLike) -> DecodeRun:
             data["machine"],
             data["model"],
             data["roofs"],
-            DecodeSteps(steps),
+            TimedSteps(steps),
             refusals,
             data["complete"],
         )
@@ -258,7 +287,7 @@ def read_decode(path: str | os.PathLike) -> DecodeRun:
         raise ValueError(f"{path}: broken file of decode steps: {error}") from None
 
 
-def _step(row: dict, source: str) -> DecodeStep:
+def _step(row: dict, source: str) -> TimedStep:
     shallow = row.get("shallow")
-    step = DecodeStep(**{**row, "samples": tuple(row["samples"]), "shallow": shallow and tuple(shallow)})
+    step = TimedStep(**{**row, "samples": tuple(row["samples"]), "shallow": shallow and tuple(shallow)})
     return replace(step, source=source)
