@@ -92,19 +92,19 @@ class Lever:
         return tuple(100 * roof.time(x.work) / x.seconds for x, roof in pairs)
 
     def prediction(self) -> str:
-        """One line to read before the measured one."""
+        """Two lines to read before the measured gain: the factor, and what it comes from."""
         most = "at most " if self.recipe.at_most else ""
-        return f"{self.title}: predicted {most}{self.predicted:.3g} times as fast ({self.recipe.because})"
+        return f"predicted {most}{self.predicted:.3g} times as fast:\n{self.recipe.because}"
 
     def __repr__(self) -> str:
         first, second = self.percent_of_roof()
         return (
-            f"{self.prediction()}; measured {self.gain:.3g} "
-            f"({_time(self.before.seconds)} to {_time(self.after.seconds)}; {first:.0f} and {second:.0f} % of the roof)"
+            f"{self.title}: {self.prediction()}\nmeasured {self.gain:.3g}: "
+            f"{_time(self.before.seconds)} to {_time(self.after.seconds)}, {first:.0f} and {second:.0f} % of the roof"
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>"
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 def results(x: Measurement) -> float:

@@ -40,6 +40,8 @@ BATCH_ROWS = 16
 SQUARE, SMALL, SMALL_COUNT = 1024, 16, 256
 #: Kernels in the graph.
 GRAPH_KERNELS = 50
+#: The least elements of the chain, and sectors of the strided read, on a GPU.
+GPU_CHAIN, GPU_SECTORS = 2**26, 2**24
 
 
 @dataclass(frozen=True)
@@ -464,7 +466,7 @@ ON_A_CORE: dict[str, Callable[[], list[Way]]] = {
 
 
 def _gpu_fuse(device) -> list[Way]:
-    n = max(2**26, 1 << (device.cache - 1).bit_length())
+    n = max(GPU_CHAIN, 1 << (device.cache - 1).bit_length())
 
     def formula(x, y):
         t = torch.clamp_min(1.5 * x + 0.5, 0.0)
@@ -475,12 +477,12 @@ def _gpu_fuse(device) -> list[Way]:
 
 def _gpu_stride(device) -> list[Way]:
     per_sector = levers.SECTOR_BYTES // 4
-    x = _Torch(device.place).normal("fp32", max(2**24, device.cache // 4), per_sector).square_()
+    x = _Torch(device.place).normal("fp32", max(GPU_SECTORS, device.cache // 4), per_sector).square_()
     out = torch.empty((), device=device.place)
 
     def way(kernel: str, view: torch.Tensor) -> Way:
         def call() -> None:
-            torch.sum(view, out=out)
+            torch.sum(view, 0, out=out)
 
         def error() -> float:
             call()
