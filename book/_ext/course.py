@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import figures
+import questions
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -84,6 +85,15 @@ def add_explorers(app: Sphinx, context: dict) -> None:
     app.add_css_file("roofcourse.css")
 
 
+def add_questions(app: Sphinx, pagename: str, context: dict) -> None:
+    """The forms of the exercises and the quiz that a page has; nothing on a page without one."""
+    scripts, styles = questions.write(context.get("body", ""), pagename, Path(app.outdir) / "_static")
+    for name in scripts:  # in this order: the answers, then what reads them
+        app.add_js_file(name, loading_method="defer")
+    for name in styles:
+        app.add_css_file(name)
+
+
 def drop_thebe(context: dict) -> None:
     """sphinx-thebe comes with Jupyter Book 1. Unused here, it declares a constant twice (an error on each page)."""
     files = context.get("script_files")
@@ -124,6 +134,7 @@ def finish_page(app: Sphinx, pagename: str, templatename: str, context: dict, do
     if app.builder.format != "html":
         return
     add_explorers(app, context)
+    add_questions(app, pagename, context)
     separate_figures(app, context)
     drop_thebe(context)
     repair_body(context)
