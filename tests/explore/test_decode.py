@@ -6,6 +6,7 @@ import math
 import random
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,8 @@ import roofcourse as rc
 from roofcourse import explore
 from roofcourse.explore import kinds
 from roofcourse.explore.kinds import decode
+from roofcourse.explore.own import own_devices
+from roofcourse.tables import data_folder
 
 SHOWN = [
     "percent_weights",
@@ -48,8 +51,8 @@ def test_eight_requests_on_an_h100():
     assert v["sentence"] == (
         "On an H100, one step of Qwen2.5-7B (weights in BF16, KV cache in BF16) for 8 requests of 1\u202f024 tokens "
         "takes at least 4.74\u00a0ms: at most 1\u202f689 tokens/s. The weights are 97\u00a0% of the 14.6\u00a0GB "
-        "that it moves. Measured: 16.0\u00a0ms, 3.4 times the bound. Weights and KV cache need 15.7\u00a0GB of the "
-        "card's 85.0\u00a0GB."
+        "that it moves. Measured: 16.0\u00a0ms, 3.4 times the bound. Weights and KV cache need 15.7\u00a0GB of its "
+        "85.0\u00a0GB of memory."
     )
 
 
@@ -85,7 +88,7 @@ def test_what_does_not_fit_says_so():
     v = values(model="llama-3.3-70b", device="rtx4080", batch=1, prompt_length=1)
     assert v["fits"] is False
     assert v["sentence"].endswith(
-        "But weights and KV cache need 141\u00a0GB, and the card has 16.7\u00a0GB: they do not fit."
+        "But weights and KV cache need 141\u00a0GB, and it has 16.7\u00a0GB: they do not fit."
     )
     assert "for one request of 1 token takes" in v["sentence"]
 
@@ -113,7 +116,7 @@ def test_a_format_that_a_model_does_not_have():
             {"weight_precision": "fp64"},
             "weight_precision is one of fp32, bf16, fp8_e4m3, int8, int4, mxfp4, not 'fp64'",
         ),
-        ({"kv_precision": "fp32"}, "kv_precision is one of bf16, fp8_e4m3, int4, not 'fp32'"),
+        ({"kv_precision": "fp32"}, "kv_precision is one of bf16, fp8_e4m3, int8, int4, not 'fp32'"),
         ({"rows": 3}, "has no rows; its state is: model, device, batch"),
     ],
 )
@@ -296,3 +299,61 @@ def test_labels_do_not_collide(open_page, width):
                 for prompt in (1, 1024, 131072):
                     page.control("prompt_length_exact").fill(str(prompt))
                     assert page.page.evaluate(OVERLAPS) == [], (model, device, batch, prompt)
+
+
+# ---- the reader's own machine
+
+
+def test_an_own_machine_has_the_bound_of_its_own_roofs():
+    mine = rc.bench("local", "bundled")
+    v = explore.compute("decode", {"device": "cpu", "weight_precision": "fp32", "batch": 1}, run=mine)
+    bound = rc.llm.decode_bound("qwen2.5-7b", mine.device, 1, 1024, "fp32")
+    assert (v["seconds"], v["compute_precision"], v["fits"]) == (bound.seconds, "FP32", False)
+    assert v["bandwidth"] == mine.device.bandwidth
+    assert v["sentence"].startswith(
+        "On an AMD EPYC, one step of Qwen2.5-7B (weights in FP32, KV cache in BF16) for one "
+    )
+    v = explore.compute("decode", {"device": "cpu"}, run=mine)
+    assert not v["available"]
+    assert v["sentence"] == (
+        "BF16 weights are multiplied in BF16 or FP16, and no such product was measured on AMD EPYC: "
+        "choose other weights."
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_run_file_shows_the_readers_machine(open_page, width):
+    path = data_folder() / "runs" / "cpu_epyc_milan.json"
+    own = own_devices(path)
+    page = open_page(("decode", {}), width=width)
+    page.control("run").set_input_files(path)
+    page.page.wait_for_function("window.roofcourse.explorers[0].spec.devices.length === 13")
+    device = page.page.evaluate("window.roofcourse.explorers[0].spec.devices[12]")
+    wanted = decode.spec(own)["devices"][12]
+    assert device.keys() == wanted.keys()
+    assert device["peaks"] == pytest.approx(wanted["peaks"])
+    assert (device["memory"], device["name"]) == (wanted["memory"], "AMD EPYC")
+    chosen = page.page.evaluate("window.roofcourse.explorers[0].state()")
+    assert chosen == decode.start(own["cpu"], kinds.complete("decode", {}))
+    assert page.page.get_by_text("link to this view").is_hidden()
+    for model in ("gpt2", "qwen2.5-7b", "deepseek-v3"):
+        page.control("model").select_option(model)
+        for weights in ("fp32", "bf16"):
+            page.control("weight_precision").select_option(weights)
+            for batch in (1, 64, 4096):
+                page.control("batch_exact").fill(str(batch))
+                state = {**chosen, "model": model, "weight_precision": weights, "batch": batch}
+                v = explore.compute("decode", state, run=path)
+                shown = page.readings()
+                assert shown["sentence"] == v["sentence"]
+                if v["available"]:
+                    assert shown["seconds"] == pytest.approx(v["seconds"], rel=1e-9)
+                assert page.page.evaluate(OVERLAPS) == [], state
+
+
+def test_a_run_without_products_is_refused_in_one_line(one_line):
+    bare = SimpleNamespace(name="A machine", key="cpu", precisions=("int8",))
+    with one_line(LookupError) as caught:
+        decode.start(bare, kinds.complete("decode", {}))
+    assert "A machine: this run has no roof of a matrix product in fp32, bf16 or fp16" in str(caught.value)

@@ -46,7 +46,7 @@ CONTROLS = {
     "bounds": ["kernel", "precision", "device", "flop", "bytes"],
     "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
     "ridge": ["preset", "intensity", *roofs(), "run"],
-    "measurement": ["kernel", "device", "point"],
+    "measurement": ["kernel", "device", "point", "run"],
     "levers": ["kernel", "device", "reaches", "lever1", "lever2", "lever3", "lever4", "lever5"],
     "decode": [
         "model",
@@ -57,6 +57,7 @@ CONTROLS = {
         "batch_exact",
         "prompt_length",
         "prompt_length_exact",
+        "run",
     ],
     "padding": ["m", "m_exact", "tile", "precision", "device"],
 }

@@ -73,22 +73,27 @@ def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: fl
 
 
 def decode(
-    model="qwen2.5-7b", device="h100", batch: int = 8, prompt_length: int = 1024, weight_precision="bf16",
-    kv_precision="bf16",
+    model="qwen2.5-7b", device="h100", batch: int = 8, prompt_length: int = 1024, weight_precision=None,
+    kv_precision="bf16", run=None,
 ):  # fmt: skip
     """The least time of one decode step of a bundled model: its parts, its place under the roof, whether it fits.
 
-    The arguments are those of :func:`roofcourse.llm.decode_bound`, and traits that can be read and set.
+    The arguments are those of :func:`roofcourse.llm.decode_bound`, and traits that can be read and set. ``run``, and a
+    measured machine as ``device``, as in :func:`m_sweep`. ``weight_precision``: ``"bf16"`` where nothing is said, or
+    the first format that the chosen run can multiply.
     """
-    return _widget(
-        "decode",
-        model=model,
-        device=device,
-        batch=batch,
-        prompt_length=prompt_length,
-        weight_precision=weight_precision,
-        kv_precision=kv_precision,
-    )
+    own, device = _with_device(run, device)
+    state = {
+        "model": model,
+        "device": device,
+        "batch": batch,
+        "prompt_length": prompt_length,
+        "weight_precision": weight_precision or "bf16",
+        "kv_precision": kv_precision,
+    }
+    if device in own and weight_precision is None:
+        state = kinds.get("decode").start(own[device], state)
+    return _widget("decode", own, **state)
 
 
 def intensity(device="h100", precision="fp16", m: int = 16, n: int = 8192, k: int = 8192):
@@ -114,13 +119,15 @@ def what_next() -> Decision:
     return Decision()
 
 
-def measurement(device="h100", kernel: str = "copy", point: int = 7):
+def measurement(device="h100", kernel: str = "copy", point: int = 7, run=None):
     """What a benchmark measures: bandwidth by working set, or the FMA sweep by R, one point of the series chosen.
 
     ``kernel``: ``"copy"``, ``"add"``, ``"triad"``, ``"read_reduce"``, ``"fma_fp32"`` or ``"fma_fp64"``; ``point``: from
     1, the smallest; past the end of a series its last one counts. All three are traits that can be read and set.
+    ``run``: run files, or what ``rc.bench`` gave, as devices beside the cards; ``device`` may be one of these.
     """
-    return _widget("measurement", device=device, kernel=kernel, point=point)
+    own, device = _with_device(run, device)
+    return _widget("measurement", own, device=device, kernel=kernel, point=point)
 
 
 def padding(device="rtx4080", precision="fp64", m: int = 2, tile: int = 32):

@@ -14,11 +14,11 @@ NAMES = {"weights": "weights", "kv": "KV cache", "activations": "activations"}
 LEFT, RIGHT = 8, WIDTH - 8
 
 
-def decode_figure(device: str, v: dict) -> str:
+def decode_figure(device_colour: str, v: dict) -> str:
     """The traffic of a step by part, and the times of traffic and arithmetic with the measured one, on a log axis."""
     alt = f"The traffic of a step as a stacked bar, and its least times on a logarithmic axis. {v['sentence']}"
     if not v["available"]:
-        words = element("text", "no such format for this model", x=LEFT, y=30, font_weight=700)
+        words = element("text", "no bound for these choices", x=LEFT, y=30, font_weight=700)
         return picture(WIDTH, 60, alt, [words])
     parts = [element("text", f"traffic of a step: {fmt.nbytes(v['bytes'])}, of which", x=LEFT, y=16)]
     at = float(LEFT)
@@ -59,8 +59,7 @@ def decode_figure(device: str, v: dict) -> str:
     y = 233
     if v["measured"]:
         here = x(v["measured_seconds"])
-        colour = palette.device(device).light
-        parts.append(element("circle", class_="rc-full", cx=here, cy=y, r=6, fill=colour, stroke="#fff"))
+        parts.append(element("circle", class_="rc-full", cx=here, cy=y, r=6, fill=device_colour, stroke="#fff"))
         parts.append(element("text", f"measured: {fmt.time3(v['measured_seconds'])}", x=here + 12, y=y + 5))
     else:
         parts.append(element("text", "not measured", x=LEFT, y=y + 5))

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from ... import inference, llm
-from ...catalogue import devices
-from ...llm.formats import cache_bytes, weight_format
+from ... import inference, llm, palette
+from ...catalogue import Device, devices
+from ...llm.formats import WeightFormat, cache_bytes, weight_format
 from ...precision import PRECISIONS
 from .. import format as fmt
+from ..own import OwnDevice
 from ..standin_decode import decode_figure
 from . import _common
 
 LABEL = "the least time of a decode step"
+OWN = True
 #: Weight formats and KV formats to choose from: the name, and its words in a sentence.
 WEIGHTS = ("fp32", "bf16", "fp8_e4m3", "int8", "int4", "mxfp4")
-CACHES = {"bf16": "BF16", "fp8_e4m3": "FP8", "int4": "INT4"}
+CACHES = {"bf16": "BF16", "fp8_e4m3": "FP8", "int8": "INT8", "int4": "INT4"}
 LARGEST = {"batch": 4096, "prompt_length": 131072}
 DEFAULTS = {
     "model": "qwen2.5-7b",
@@ -32,10 +34,10 @@ DEFAULTS = {
 PARTS = {"weights": "the weights", "kv": "the KV cache", "activations": "the activations", "compute": "the arithmetic"}
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key == "device":
-        return _common.check_device(value)
+        return _common.check_device(value, own)
     if key in LARGEST:
         return _common.check_whole(key, value, 1, LARGEST[key])
     if key == "model":
@@ -98,9 +100,15 @@ def model_spec(key: str) -> dict:
     }
 
 
-@cache
-def spec() -> dict:
+def spec(own: dict | None = None) -> dict:
     """What the browser needs: models, devices with B, memory and F, the formats, and the measured steps."""
+    if not own:
+        return _catalogue_spec()
+    return {**_catalogue_spec(), "devices": [*_catalogue_spec()["devices"], *(_own_spec(d) for d in own.values())]}
+
+
+@cache
+def _catalogue_spec() -> dict:
     return {
         "source": _common.SOURCE,
         "precisions": _common.precision_spec(),
@@ -122,6 +130,29 @@ def spec() -> dict:
     }
 
 
+def _own_spec(d: OwnDevice) -> dict:
+    return {
+        **d.spec(),
+        "memory": float(d.bench.device.memory_bytes or 0),  # 0 where the run does not say
+        "peaks": {p: d.roofline(p).peak for p in d.precisions if p in _common.precisions()},
+    }
+
+
+def _can_compute(card: Device | OwnDevice, form: WeightFormat) -> bool:
+    return any(p in card.precisions for p in form.compute)
+
+
+def start(d: OwnDevice, state: dict) -> dict:
+    """The state that shows a device that has just come: it is chosen, and so is a weight format that it can compute."""
+    m = llm.model(state["model"])
+    forms = [f for f in map(weight_format, (state["weight_precision"], *WEIGHTS)) if not f.experts_only or m.sparse]
+    name = next((f.name for f in forms if _can_compute(d, f)), None)
+    if name is None:
+        ask = "measure with --only bandwidth,matmul"
+        raise LookupError(f"{d.name}: this run has no roof of a matrix product in fp32, bf16 or fp16: {ask}")
+    return {**state, "device": d.key, "weight_precision": name}
+
+
 @cache
 def measured() -> dict:
     """The measured steps: device to [batch, prompt length, seconds]; all of one model in one format."""
@@ -140,20 +171,26 @@ def _steps(key: str) -> tuple:
         return ()
 
 
-def compute(state: dict) -> dict:
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state, in SI units, and the sentence about them; keys that do not apply are left out."""
     m, form = llm.model(state["model"]), weight_format(state["weight_precision"])
-    v = {
-        "batch": state["batch"],
-        "prompt_length": state["prompt_length"],
-        "available": not form.experts_only or m.sparse,
-    }
-    if not v["available"]:
+    card = _common.card(state["device"], own or {})
+    v = {"batch": state["batch"], "prompt_length": state["prompt_length"], "available": False}
+    if form.experts_only and not m.sparse:
         v["sentence"] = (
             f"{form.label}: a format for models with experts, and {m.name} has none. Choose INT4 for its weights."
         )
         return v
-    b = llm.decode_bound(m, state["device"], state["batch"], state["prompt_length"], form, state["kv_precision"])
+    if not _can_compute(card, form):
+        wanted = " or ".join(PRECISIONS[p].label for p in form.compute)
+        v["sentence"] = (
+            f"{form.label} weights are multiplied in {wanted}, and no such product was measured on {card.name}: "
+            "choose other weights."
+        )
+        return v
+    v["available"] = True
+    machine = card.bench.device if isinstance(card, OwnDevice) else card
+    b = llm.decode_bound(m, machine, state["batch"], state["prompt_length"], form, state["kv_precision"])
     v |= {name: float(getattr(b, name)) for name in _NUMBERS}
     v |= {
         "bandwidth": b.roofline.bandwidth,
@@ -164,16 +201,17 @@ def compute(state: dict) -> dict:
         "part": b.part,
         "batch_where_weights_stop": b.batch_where_weights_stop,
         "part_after_weights": b.part_after_weights,
-        "fits": b.fits,
         "linear_intensity": m.linear_flop(v["batch"]) / b.weights_bytes,
         "attention_intensity": m.attention_flop(v["batch"], v["prompt_length"]) / b.kv_bytes,
     }
+    if b.memory_bytes:
+        v |= {"memory_bytes": float(b.memory_bytes), "fits": b.fits}
     v |= {f"percent_{part}": 100 * v[f"{part}_bytes"] / v["bytes"] for part in ("weights", "kv", "activations")}
     found = _measured_seconds(state)
     v["measured"] = found is not None
     if found is not None:
         v |= {"measured_seconds": found, "times_bound": found / v["seconds"]}
-    v["sentence"] = _sentence(state, m.name, form.label, v)
+    v["sentence"] = _sentence(state, card.name, m.name, form.label, v)
     return v
 
 
@@ -192,7 +230,6 @@ _NUMBERS = (
     "tokens_per_second",
     "intensity",
     "memory_needed",
-    "memory_bytes",
 )
 
 
@@ -206,13 +243,12 @@ def _measured_seconds(state: dict) -> float | None:
     return None
 
 
-def _sentence(state: dict, name: str, weights: str, v: dict) -> str:
-    card = next(d for d in devices() if d.key == state["device"])
+def _sentence(state: dict, card: str, name: str, weights: str, v: dict) -> str:
     who = "one request" if v["batch"] == 1 else f"{fmt.significant(v['batch'], 1)} requests"
     tokens = f"{fmt.significant(v['prompt_length'], 1)} token{'' if v['prompt_length'] == 1 else 's'}"
     formats = f"weights in {weights}, KV cache in {CACHES[state['kv_precision']]}"
     first = (
-        f"On {fmt.with_article(card.name)}, one step of {name} ({formats}) for {who} of {tokens} takes at least "
+        f"On {fmt.with_article(card)}, one step of {name} ({formats}) for {who} of {tokens} takes at least "
         f"{fmt.time3(v['seconds'])}: at most {fmt.significant(v['tokens_per_second'], 3)} tokens/s."
     )
     if v["bound"] == "compute":
@@ -226,14 +262,16 @@ def _sentence(state: dict, name: str, weights: str, v: dict) -> str:
     if v["measured"]:
         times = fmt.significant(v["times_bound"], 2)
         seen = f" Measured: {fmt.time3(v['measured_seconds'])}, {times} times the bound."
-    needed, there = fmt.nbytes(v["memory_needed"]), fmt.nbytes(v["memory_bytes"])
-    if v["fits"]:
-        fit = f" Weights and KV cache need {needed} of the card's {there}."
+    needed = fmt.nbytes(v["memory_needed"])
+    if "fits" not in v:
+        fit = f" Weights and KV cache need {needed}."
+    elif v["fits"]:
+        fit = f" Weights and KV cache need {needed} of its {fmt.nbytes(v['memory_bytes'])} of memory."
     else:
-        fit = f" But weights and KV cache need {needed}, and the card has {there}: they do not fit."
+        fit = f" But weights and KV cache need {needed}, and it has {fmt.nbytes(v['memory_bytes'])}: they do not fit."
     return first + " " + why + seen + fit
 
 
-def stand_in(state: dict) -> str:
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The chart of one state as an SVG that needs no script."""
-    return decode_figure(state["device"], compute(state))
+    return decode_figure(palette.device(state["device"]).light, compute(state, own))

@@ -4,11 +4,12 @@ import { html, set, write } from "../dom.js";
 import { bytes, percent3, significant, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showNote, watchWidth,
+  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider,
+  showLink, showNote, titleOf, watchWidth,
 } from "../shell.js";
-import { acceptName, deviceOf } from "../spec.js";
+import { acceptName, deviceOf, labelOf } from "../spec.js";
 import { createDecodeChart } from "./decode_chart.js";
-import { LARGEST_STEP, STEP_PARTS, computeDecode, formatOf, modelOf } from "./decode_model.js";
+import { LARGEST_STEP, STEP_PARTS, computeDecode, decodeWithRun, formatOf, modelOf } from "./decode_model.js";
 
 const DECODE_KEYS = ["model", "device", "batch", "prompt_length", "weight_precision", "kv_precision"];
 const DECODE_COUNTS = { batch: ["Batch, requests at a time", "Batch"], prompt_length: ["Prompt, tokens of each request", "Prompt"] };
@@ -24,7 +25,7 @@ function mountDecode({ root, model, spec, host }) {
   const choose = (key, options) => createSelect(options, (value) => change(key, value));
   const selects = {
     model: choose("model", spec.models.map((m) => [m.key, m.name])),
-    device: choose("device", spec.devices.map((d) => [d.key, d.name])),
+    device: choose("device", spec.devices.map((d) => [d.key, titleOf(d)])),
     weight_precision: choose("weight_precision", spec.weights.map((f) => [f.name, f.label])),
     kv_precision: choose("kv_precision", spec.caches.map((f) => [f.name, f.label])),
   };
@@ -64,7 +65,7 @@ function mountDecode({ root, model, spec, host }) {
     box.setAttribute("aria-invalid", "false");
   }
 
-  const chart = createDecodeChart(() => fontOf(root));
+  const chart = createDecodeChart(spec, () => fontOf(root));
   shell.stage.append(chart.node);
   const tiles = {
     seconds: createTile("Least time of a step", "seconds"),
@@ -89,13 +90,13 @@ function mountDecode({ root, model, spec, host }) {
     const device = deviceOf(spec, now.device);
     for (const [key, select] of Object.entries(selects)) select.value = now[key];
     for (const key of Object.keys(counts)) showCount(key, now[key]);
-    markAbsent(selects.weight_precision, spec.weights.map((f) => [f.label, f.name in chosen.fixed]));
+    markAbsent(selects.weight_precision, spec.weights.map((f) => [f.label, f.name in chosen.fixed && f.compute.some((p) => p in device.peaks)]));
     colourBy(root, device);
-    chart.show(v, device.name);
+    chart.show(v, labelOf(device));
     showTiles(v);
     write(shell.sentence, v.sentence);
     table.show(v, spec, now, chosen, device);
-    if (host.linkTo) link.href = host.linkTo(now);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   function showTiles(v) {
@@ -114,7 +115,7 @@ function mountDecode({ root, model, spec, host }) {
     tiles.tokens_per_second.show({ number: significant(v.tokens_per_second, 3), unit: "tokens/s" }, v.tokens_per_second, `${each} for each request`);
     tiles.intensity.show({ number: significant(v.intensity, 3), unit: "FLOP/byte" }, v.intensity, `${v.bound}-bound, ridge ${significant(v.ridge_point, 3)}`);
     tiles.batch_where_weights_stop.show({ number: significant(v.batch_where_weights_stop, 1), unit: "" }, v.batch_where_weights_stop, `then ${after}`);
-    tiles.memory_needed.show(size(v.memory_needed), v.memory_needed, `${v.fits ? "fits in" : "more than"} ${bytes(v.memory_bytes)}`);
+    tiles.memory_needed.show(size(v.memory_needed), v.memory_needed, "fits" in v ? `${v.fits ? "fits in" : "more than"} ${bytes(v.memory_bytes)}` : "");
     if (v.measured) {
       tiles.measured_seconds.show(timeParts(v.measured_seconds), v.measured_seconds, `${significant(v.times_bound, 2)} times the bound`);
     } else {
@@ -167,6 +168,7 @@ register("decode", {
   keys: DECODE_KEYS,
   compute: computeDecode,
   mount: mountDecode,
+  withRun: decodeWithRun,
   accept(spec, key, text) {
     if (key in DECODE_COUNTS) return /^\d+$/.test(text) && isCount(key, Number(text)) ? Number(text) : undefined;
     if (key === "model") return modelOf(spec, text) && text;

@@ -3,7 +3,7 @@
 import { set, svg, write } from "../dom.js";
 import { bytes, flop, percent3, rate, significant, tflops, tick, time3 } from "../format.js";
 import { textWidth } from "../labels.js";
-import { betweenDecades, decades, logScale } from "../scale.js";
+import { betweenDecades, decades, logScale, lowestThroughput } from "../scale.js";
 
 // From the fastest to the slowest that the controls can ask for, rounded outwards. The stand-in has the same axis of time.
 const STEP_SECONDS = [1e-7, 1e3];
@@ -19,7 +19,9 @@ const TIME_BAR = 26;
 const TIME_FOOT = TIME_TOP + 2 * TIME_ROW + 44;
 const ROOF_HEIGHT = 330;
 
-export function createDecodeChart(font) {
+/** `spec` has the devices: an own one may need a lower foot of the axis of throughput. */
+export function createDecodeChart(spec, font) {
+  const throughput = [lowestThroughput(spec.devices, STEP_THROUGHPUT[0], STEP_INTENSITY[0]), STEP_THROUGHPUT[1]];
   const node = svg("svg", { class: "rc-chart", role: "img" });
   const total = svg("text", { class: "rc-row-title", x: 1, y: 16 });
   const pieces = Object.keys(STEP_PIECES).map((part) => ({
@@ -69,11 +71,11 @@ export function createDecodeChart(font) {
     const x = logScale(...STEP_SECONDS, 1, left);
     const roofTop = narrow ? TIME_FOOT + 84 : 40;
     const roofFoot = narrow ? roofTop + ROOF_HEIGHT - 100 : TIME_FOOT;
-    const throughputs = decades(...STEP_THROUGHPUT);
+    const throughputs = decades(...throughput);
     const roofLeft = (narrow ? 0 : left + 34) + Math.ceil(Math.max(...throughputs.map((p) => widthOf(tick(p / 1e12), 11)))) + 8;
     const roofRight = width - 4;
     const ix = logScale(...STEP_INTENSITY, roofLeft, roofRight);
-    const py = logScale(...STEP_THROUGHPUT, roofFoot, roofTop);
+    const py = logScale(...throughput, roofFoot, roofTop);
     scene = { x, left, ix, py, roofLeft, roofRight, roofTop, roofFoot, narrow, small };
     const height = roofFoot + 46;
     set(node, { width, height, viewBox: `0 0 ${width} ${height}`, "font-size": small });
@@ -108,7 +110,7 @@ export function createDecodeChart(font) {
     for (const m of roof.marks) for (const key of ["pin", "cross", "words"]) set(m[key], { visibility: absent });
     for (const each of [limit, dot, seen, roof.line, roof.under, roof.name]) set(each, { visibility: absent });
     if (!v.available) {
-      write(total, "no such format for this model");
+      write(total, "no bound for these choices");
       return;
     }
     showParts(v);
@@ -145,7 +147,7 @@ export function createDecodeChart(font) {
       const wins = v.bound === row.bound;
       const size = narrow ? 14 : 15;
       const words = `${wins ? "T\u00a0≥\u00a0" : ""}${time3(seconds)}`;
-      const end = Math.max(x(seconds), 2);
+      const end = Math.min(Math.max(x(seconds), 2), left);
       const inside = end + 10 + widthOf(words, size, 700) > left;
       write(row.title, titles[row.bound]);
       set(row.bar, { width: end - 1, "data-wins": String(wins) });
@@ -166,7 +168,7 @@ export function createDecodeChart(font) {
   function showRoof(v, deviceName) {
     const { ix, py, roofLeft, roofRight, roofTop, roofFoot, narrow } = scene;
     const reach = (i) => Math.min(v.peak, v.bandwidth * i);
-    const first = Math.max(STEP_INTENSITY[0], STEP_THROUGHPUT[0] / v.bandwidth);
+    const first = Math.max(STEP_INTENSITY[0], throughput[0] / v.bandwidth);
     const at = (i) => `${ix(i).toFixed(1)} ${py(reach(i)).toFixed(1)}`;
     const ridge = Math.min(Math.max(v.ridge_point, first), STEP_INTENSITY[1]);
     set(roof.line, { d: `M${at(first)}L${at(ridge)}L${at(STEP_INTENSITY[1])}` });

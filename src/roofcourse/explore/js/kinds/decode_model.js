@@ -1,6 +1,7 @@
 // What the explorer of chapter 6 says about one state. Twin: explore/kinds/decode.py, which asks roofcourse/llm/bound.py.
 
 import { bytes, flop, percent, significant, time3, withArticle } from "../format.js";
+import { deviceOfRun } from "../run.js";
 import { deviceOf, precisionOf } from "../spec.js";
 
 export const STEP_PARTS = { weights: "the weights", kv: "the KV cache", activations: "the activations", compute: "the arithmetic" };
@@ -72,12 +73,18 @@ export function computeDecode(spec, state) {
   const form = formatOf(spec.weights, state.weight_precision);
   const cache = formatOf(spec.caches, state.kv_precision);
   const { batch, prompt_length: prompt } = state;
-  const v = { batch, prompt_length: prompt, available: form.name in model.fixed };
-  if (!v.available) {
+  const v = { batch, prompt_length: prompt, available: false };
+  if (!(form.name in model.fixed)) {
     v.sentence = `${form.label}: a format for models with experts, and ${model.name} has none. Choose INT4 for its weights.`;
     return v;
   }
   const precision = form.compute.find((name) => name in device.peaks);
+  if (precision === undefined) {
+    const wanted = form.compute.map((name) => precisionOf(spec, name).label).join(" or ");
+    v.sentence = `${form.label} weights are multiplied in ${wanted}, and no such product was measured on ${device.name}: choose other weights.`;
+    return v;
+  }
+  v.available = true;
   const roof = { bandwidth: device.bandwidth, peak: device.peaks[precision] };
   const moved = stepAmounts(model, form, cache, batch, prompt);
   const seconds = stepSeconds(moved, roof);
@@ -93,7 +100,6 @@ export function computeDecode(spec, state) {
     tokens_per_second: batch / v.seconds,
     intensity: v.flop / v.bytes,
     memory_needed: model.stored[form.name] + batch * moved.cached * cache.bytes,
-    memory_bytes: device.memory,
     bandwidth: roof.bandwidth,
     peak: roof.peak,
     ridge_point: roof.peak / roof.bandwidth,
@@ -105,7 +111,7 @@ export function computeDecode(spec, state) {
     attention_intensity: moved.attention / moved.kv,
   });
   v.part = v.bound === "memory" ? largestPart(STEP_TRAFFIC, seconds) : "compute";
-  v.fits = v.memory_needed <= v.memory_bytes;
+  if (device.memory > 0) Object.assign(v, { memory_bytes: device.memory, fits: v.memory_needed <= device.memory });
   for (const part of STEP_TRAFFIC) v[`percent_${part}`] = (100 * moved[part]) / v.bytes;
   const found = measuredStep(spec, state);
   v.measured = found !== undefined;
@@ -126,8 +132,25 @@ function decodeSentence(device, model, form, cache, v) {
       + `of the ${bytes(v.bytes)} that it moves.`;
   }
   const found = v.measured ? ` Measured: ${time3(v.measured_seconds)}, ${significant(v.times_bound, 2)} times the bound.` : "";
-  const [needed, there] = [bytes(v.memory_needed), bytes(v.memory_bytes)];
-  const fit = v.fits ? ` Weights and KV cache need ${needed} of the card's ${there}.`
-    : ` But weights and KV cache need ${needed}, and the card has ${there}: they do not fit.`;
+  const needed = bytes(v.memory_needed);
+  let fit = ` Weights and KV cache need ${needed}.`;
+  if (v.fits === true) fit = ` Weights and KV cache need ${needed} of its ${bytes(v.memory_bytes)} of memory.`;
+  if (v.fits === false) fit = ` But weights and KV cache need ${needed}, and it has ${bytes(v.memory_bytes)}: they do not fit.`;
   return `${first} ${why}${found}${fit}`;
+}
+
+/** The machine of a run file beside the cards, chosen, with weights that it can multiply. */
+export function decodeWithRun(spec, run, file, state) {
+  const { common, ceilings } = deviceOfRun(spec, run, file);
+  const peaks = Object.fromEntries(ceilings.filter(({ path }) => path === "gemm").map(({ precision, peak }) => [precision, peak]));
+  const { fixed } = modelOf(spec, state.model);
+  const names = [state.weight_precision, ...spec.weights.map(({ name }) => name)].filter((name) => name in fixed);
+  const weights = names.find((name) => formatOf(spec.weights, name).compute.some((precision) => precision in peaks));
+  if (weights === undefined) {
+    throw new Error(`${common.name}: this run has no roof of a matrix product in fp32, bf16 or fp16: measure with --only bandwidth,matmul`);
+  }
+  return {
+    spec: { ...spec, devices: [...spec.devices, { ...common, memory: run.machine.memory_bytes || 0, peaks }] },
+    state: { ...state, device: common.key, weight_precision: weights },
+  };
 }
