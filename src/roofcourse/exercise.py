@@ -23,6 +23,7 @@ CHAPTERS = {
     "6": "decode",
     "7": "limits",
     "8": "levers",
+    "9": "your_kernel",
 }
 
 
