@@ -38,6 +38,7 @@ __version__ = "0.1.0"
 
 # Loaded at first use: each pulls in more than NumPy, or is not needed to use the model and the data.
 _LAZY = {
+    "counters": ".counters",
     "llm": ".llm",
     "loopnest": ".loopnest",
     "timeline": ".timeline",

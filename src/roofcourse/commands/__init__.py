@@ -9,7 +9,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 #: Names of the modules.
-NAMES = ("devices", "doctor", "measure", "plot", "place", "report", "decode")
+NAMES = ("devices", "doctor", "measure", "plot", "place", "report", "decode", "ncu")
 
 
 def parser(commands, name: str, *, help: str, description: str, epilog: str = "") -> ArgumentParser:

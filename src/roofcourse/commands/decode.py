@@ -29,8 +29,9 @@ examples:
 modes:
 {modes}
 
-Is it launching that keeps a step above its bound? Run modes static and graph on a GPU: the same kernels, launched one by
-one and all at once. Is it the KV cache? Compare prompts, and see how much of the kernels' time is attention and copies.
+Is it launching that keeps a step above its bound? Run modes static and graph on a GPU: the same kernels, launched one
+by one and all at once. Is it the KV cache? Compare prompts, and see how much of the kernels' time is attention and
+copies.
 """
 
 

@@ -15,7 +15,7 @@ from .bound import StepBound, decode_bound, prefill_bound
 from .decode import DecodeSession, Stepper, fitting_layers, modes_for, precision_for
 from .model import Model, models
 from .model import model as _model
-from .steps import MODES, DecodeRun, read_decode, verdicts, write_decode
+from .steps import MODES, DecodeRun, four, read_decode, verdicts, write_decode
 
 #: Exit status after Ctrl-C, by custom.
 INTERRUPTED = 130
@@ -83,7 +83,8 @@ def bounds(
             x.part_after_weights, "moving activations"
         )
         out.append(
-            f"prompt {p}: from batch {x.batch_where_weights_stop:,} on, {what} takes at least as long as reading the weights"
+            f"prompt {p}: from batch {x.batch_where_weights_stop:,} on, {what} takes at least as long as reading the "
+            "weights"
         )
     out.append(
         "A bound, not a forecast: no step is faster; real ones are slower. Memory is parameters and KV cache alone."
@@ -100,10 +101,10 @@ def _bound_row(x: StepBound) -> list[str]:
     return [
         f"{x.batch}",
         f"{x.prompt_length}",
-        *(f"{s * 1e3:,.4g}" for s in milliseconds),
-        f"{x.tokens_per_second:,.4g}",
+        *(four(s * 1e3) for s in milliseconds),
+        four(x.tokens_per_second),
         {"kv": "KV cache", "compute": "arithmetic"}.get(x.part, x.part),
-        f"{x.memory_needed / 1e9:,.4g}",
+        four(x.memory_needed / 1e9),
         "" if x.fits is None else "yes" if x.fits else "no",
     ]
 
@@ -149,8 +150,8 @@ def decode_machine(
     say(f"{whole} in {name}, random weights, on {device.name}")
     if depth < whole.layers:
         say(
-            f"This machine runs {depth} of its {whole.layers} layers (with the whole embedding and head). Times and bounds "
-            "are of those; the time of all layers is derived from two depths, and marked so."
+            f"This machine runs {depth} of its {whole.layers} layers (with the whole embedding and head). Times and "
+            "bounds are of those; the time of all layers is derived from two depths, and marked so."
         )
     if machine is None:
         say("Measuring the roofs of this machine first: bandwidth and matrix products")
@@ -209,7 +210,7 @@ def closing(run: DecodeRun) -> str:
     cut = [x for x in run.steps if not x.whole and x.whole_seconds is not None]
     if cut:
         rows = [("batch", "prompt", "mode", f"all {cut[0].layers_of} layers, derived (ms)")]
-        rows += [(f"{x.batch}", f"{x.prompt_length}", x.mode, f"{x.whole_seconds * 1e3:,.4g}") for x in cut]
+        rows += [(f"{x.batch}", f"{x.prompt_length}", x.mode, four(x.whole_seconds * 1e3)) for x in cut]
         deep = f"{cut[0].shallow[0]} and {cut[0].layers} layers"
         parts.append(f"Derived, not measured: T = a + b x layers from {deep}\n" + table(rows, left=0))
     noisy = [x for x in run.steps if not x.stable]

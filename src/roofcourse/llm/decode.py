@@ -1,4 +1,4 @@
-"""A live decode step: a model with random weights, built from its config (nothing is downloaded), timed on this machine.
+"""A live decode step: a model with random weights, built from its config (nothing is downloaded), timed here.
 
 The cache is filled with random keys and values for ``prompt_length`` tokens, then one step is timed again and again at
 that length, in several modes (:data:`~roofcourse.llm.steps.MODES`), by the protocol of :mod:`roofcourse.measure.clock`.

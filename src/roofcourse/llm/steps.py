@@ -22,6 +22,11 @@ MODES = {
 KINDS = ("linear layers", "attention", "copies", "the rest")
 
 
+def four(value: float) -> str:
+    """Four figures, never an exponent for large numbers: ``"0.01769"``, ``"14.39"``, ``"56,543"``."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 @dataclass(frozen=True)
 class TimedStep:
     """One decode step of a model with random weights, timed.
@@ -159,7 +164,7 @@ class TimedSteps(Sequence):
 
     def rows(self) -> list[list[str]]:
         def ms(value):
-            return "" if value is None else f"{value * 1e3:,.4g}"
+            return "" if value is None else four(value * 1e3)
 
         return [
             [
@@ -167,7 +172,7 @@ class TimedSteps(Sequence):
                 f"{x.prompt_length}",
                 x.mode,
                 ms(x.seconds),
-                f"{x.tokens_per_second:,.4g}",
+                four(x.tokens_per_second),
                 ms(x.bound),
                 f"{x.bound / x.seconds:.0%}",
                 ms(x.kernel_seconds),
@@ -216,7 +221,7 @@ def verdicts(steps: Iterable[TimedStep]) -> list[str]:
 
 @dataclass(frozen=True)
 class DecodeRun:
-    """Decode steps of one model on one machine. ``roofs``: what the bounds rest on, ``{precision, peak, bandwidth}``."""
+    """Decode steps of one model on one machine. ``roofs``: what the bounds rest on (precision, peak, bandwidth)."""
 
     method_version: int
     machine: dict

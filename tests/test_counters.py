@@ -1,0 +1,217 @@
+"""Reports of Nsight Compute: every form that the profiler writes, placed by hand; what cannot be read is refused."""
+
+import shlex
+
+import pytest
+
+import roofcourse as rc
+from roofcourse import counters
+from roofcourse.cli import main
+
+HEADER = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
+    '"CC","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum","lts__t_bytes.sum",'
+    '"sm__inst_executed_pipe_tensor.sum","sm__ops_path_tensor_src_bf16_dst_fp32.sum",'
+    '"sm__sass_thread_inst_executed_op_fadd_pred_on.sum","sm__sass_thread_inst_executed_op_ffma_pred_on.sum"'
+)
+FIXED = '"4242","python3","127.0.0.1"'
+GEMM = '"void gemm<128, 64>(float *, int)"'
+
+
+def line(number: int, name: str, *values) -> str:
+    cells = ",".join(f'"{v}"' for v in values)
+    return f'"{number}",{FIXED},{name},"1","7","(128, 1, 1)","(80, 1, 1)","0","9.0",{cells}'
+
+
+def units(*names) -> str:
+    return ",".join(['""'] * 11 + [f'"{n}"' for n in names])
+
+
+BASE = "\n".join(
+    [
+        HEADER,
+        units("byte", "byte", "ns", "byte", "inst", "", "inst", "inst"),
+        line(0, GEMM, "134217728", "524288", "48000", "140000000", "1024", "2147483648", "0", "131072"),
+        line(1, '"void add(float *)"', "8000000", "4000000", "6000", "13000000", "0", "0", "1000000", "0"),
+        line(2, '"void copy(float *)"', "4000000", "4000000", "4000", "9000000", "0", "0", "0", "0"),
+    ]
+)
+SCALED = "\n".join(
+    [
+        HEADER,
+        units("Mbyte", "Kbyte", "usecond", "Mbyte", "inst", "", "inst", "inst"),
+        line(0, GEMM, "134.217728", "524.288", "48.00", "140.00", "1,024", "2,147,483,648", "0", "131,072"),
+    ]
+)
+TALK = "\n".join(
+    [
+        "==PROF== Connected to process 4242 (/usr/bin/python3.11)",
+        '==PROF== Profiling "gemm" - 0: 0%....50%....100% - 8 passes',
+        "step 1, loss 2.3",
+        "==PROF== Disconnected from process 4242",
+        BASE,
+        "==WARNING== Some metrics are not available on this device",
+        "bye",
+    ]
+)
+
+
+@pytest.mark.parametrize("text", [BASE, SCALED, TALK, BASE.replace("\n", "\r\n"), "\ufeff" + BASE])
+def test_one_kernel_in_every_form(text, tmp_path):
+    path = tmp_path / "report.csv"
+    path.write_text(text, encoding="utf-8")
+    x = counters.read_report(path)[0]
+    assert x.name == "void gemm<128, 64>(float *, int)"
+    assert counters.short(x.name) == "gemm"
+    assert x.dram_bytes == pytest.approx(134_217_728 + 524_288, rel=1e-12)
+    assert x.seconds == pytest.approx(48e-6, rel=1e-12)
+    assert x.l2_bytes == pytest.approx(140e6, rel=1e-12)
+    assert x.flop == 2_147_483_648 + 2 * 131_072  # matrix units, and an FMA is two
+    assert (x.precision, x.path, x.flop_source) == ("bf16", "gemm", "instructions")
+
+
+def test_every_kernel_of_a_report():
+    gemm, add, copy = counters.parse_report(TALK)
+    assert (add.flop, add.precision, add.path) == (1_000_000, "fp32", "vector")
+    assert add.intensity == pytest.approx(1 / 12)
+    assert (copy.flop, copy.precision) == (0, None)  # counted, and none
+    assert copy.bytes_per_s == pytest.approx(2e12)
+    assert gemm.intensity == pytest.approx((2_147_483_648 + 262_144) / 134_742_016)
+
+
+def test_traffic_and_time_under_their_other_names():
+    text = '"ID","Kernel Name","dram__bytes.sum","gpu__time_duration.avg"\n"","","Gbyte","ms"\n"0","k","1.5","1"'
+    (x,) = counters.parse_report(text)
+    assert (x.dram_bytes, x.seconds, x.flop) == (1.5e9, 1e-3, None)
+    assert "FLOP not in this report" in x.note
+
+
+def test_matrix_units_whose_flop_were_not_counted():
+    text = (
+        '"ID","Kernel Name","dram__bytes.sum","gpu__time_duration.sum","sm__inst_executed_pipe_tensor_op_hmma.sum",'
+        '"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"\n"","","byte","ns","inst","inst"\n'
+        '"0","gemm","1000","10","64","8"'
+    )
+    (x,) = counters.parse_report(text)
+    assert x.flop is None  # 16 FLOP of the ordinary units would be a wrong point
+    assert x.note.startswith("matrix units ran")
+    assert x.with_flop(4000.0).intensity == 4
+
+
+REFUSED = {
+    "decimal comma": (SCALED.replace("134.217728", "134,21"), "'134,21' has a decimal comma"),
+    "points between groups": (BASE.replace("134217728", "134.217.728"), "decimal comma (or points between groups"),
+    "comma after points": (BASE.replace("134217728", "1.234,56"), "decimal comma"),
+    "semicolons": (HEADER.replace(",", ";"), "semicolons between columns"),
+    "details page": ('"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"', "this is the page 'details'"),
+    "no units": ("\n".join(BASE.splitlines()[:1] + BASE.splitlines()[2:]), "the line of units below the header"),
+    "no kernel": ("\n".join(BASE.splitlines()[:2]), "no kernel in this report"),
+    "cut": (BASE[:-20], "cells where the header has 19: the report is cut short"),
+    "unknown unit": (BASE.replace('"ns"', '"fortnight"'), "unknown unit 'fortnight'"),
+    "no number": (BASE.replace('"48000"', '"fast"'), "'fast' is not a number"),
+    "no time": (BASE.replace('"48000"', '"n/a"'), "no time (gpu__time_duration.sum)"),
+    "no traffic": (BASE.replace("dram__bytes_write.sum", "dram__else.sum"), "no DRAM traffic"),
+    "zero time": (BASE.replace('"48000"', '"0"'), "time and DRAM traffic must be positive"),
+    "not permitted": (
+        "==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission",
+        "roofcourse ncu --how",
+    ),
+    "messages alone": ("==PROF== Connected\n==ERROR== No kernels were profiled", "==ERROR== No kernels were profiled"),
+    "another file": ("a,b\n1,2\n", "not a report of ncu --csv --page raw"),
+    "empty": ("", "not a report of ncu --csv --page raw"),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_refusals_are_one_line(fault, tmp_path):
+    text, message = REFUSED[fault]
+    path = tmp_path / "report.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=".+") as caught:
+        counters.read_report(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_binary_report_and_none(tmp_path):
+    path = tmp_path / "report.ncu-rep"
+    path.write_bytes(b"NVR\x00\xff\xfe\x80")
+    with pytest.raises(ValueError, match="ncu --import report.ncu-rep --csv --page raw"):
+        counters.read_report(path)
+    with pytest.raises(ValueError, match="no such file"):
+        counters.read_report(tmp_path / "none.csv")
+
+
+def test_launches_of_one_kernel_together():
+    twice = counters.parse_report(BASE + "\n" + BASE.splitlines()[2].replace('"0"', '"3"', 1))
+    first = twice.by_name()[0]
+    assert (first.launches, first.seconds, first.flop) == (2, 96e-6, 2 * (2_147_483_648 + 262_144))
+    assert [x.launches for x in twice.by_name()] == [2, 1, 1]
+
+
+def test_place_by_hand():
+    h100 = rc.device("h100")
+    (gemm, roof, share), (_, vector, _), (copy, none, of_b) = counters.place(counters.parse_report(BASE), h100)
+    assert (roof.precision, roof.path) == ("bf16", "gemm")
+    assert share == pytest.approx(gemm.bytes_per_s / h100.bandwidth)  # far left of the ridge point
+    assert (vector.precision, vector.path) == ("fp32", "vector")
+    assert none is None
+    assert of_b == pytest.approx(2e12 / h100.bandwidth)
+    assert copy.flop == 0
+
+
+def test_the_168_bundled_rows():
+    found = {d: counters.bundled(d) for d in ("h100", "h200", "rtx4080")}
+    assert sum(len(x) for x in found.values()) == 168
+    row = next(x for x in found["h200"] if x.name == "decode k_proj, batch 1, prompt 1024")
+    assert (row.dram_bytes, row.seconds, row.flop, row.launches) == (3_693_056, 6.848e-6, 3_670_016, 1)
+    assert row.flop == 2 * 3584 * 512
+    with pytest.raises(LookupError, match="no counters of a language model were read on a100"):
+        counters.bundled("a100")
+
+
+def test_the_command(tmp_path, capsys):
+    path = tmp_path / "report.csv"
+    path.write_text(TALK, encoding="utf-8")
+    assert main(["ncu", str(path), "--device", "h100"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "gemm    bf16 gemm, memory           1         48      134.7  2,807          15.94    44.74          91%" in out
+    )
+    assert "All 3 launches: 58 µs in kernels, 154.7 MB; 86% of B" in out
+    assert main(["ncu", "--bundled", "--device", "h200", "--sum"]) == 0
+    assert "decode k_proj, batch 1, prompt 1024" in capsys.readouterr().out
+
+
+def test_the_command_takes_flop_by_formula(tmp_path, capsys):
+    path = tmp_path / "report.csv"
+    path.write_text(
+        '"ID","Kernel Name","dram__bytes.sum","gpu__time_duration.sum"\n"","","byte","ns"\n"0","g","1000","10"'
+    )
+    assert main(["ncu", str(path), "--device", "h100"]) == 0
+    assert "Under B alone: FLOP not in this report" in capsys.readouterr().out
+    assert main(["ncu", str(path), "--device", "h100", "--flop", "g=2*1000", "--precision", "bf16"]) == 0
+    assert "bf16 gemm, memory" in capsys.readouterr().out
+    for words, message in (
+        (["--flop", "g"], "--flop takes NAME=FLOP"),
+        (["--flop", "g=2*x"], "--flop takes NAME=FLOP"),
+        (["--flop", "other=2"], "no kernel of the report has 'other'"),
+    ):
+        assert main(["ncu", str(path), "--device", "h100", *words]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["ncu", str(path)]) == 1
+    assert "name the card" in capsys.readouterr().err
+    assert main(["ncu", "--device", "h100"]) == 1
+    assert "name a report" in capsys.readouterr().err
+
+
+def test_how_prints_a_command_that_a_shell_can_read(capsys):
+    assert main(["ncu", "--how", "python", "train.py", "--steps", "3"]) == 0
+    out = capsys.readouterr().out
+    command = out.split("  LC_ALL=C ncu", 1)[1].split("\n\n", 1)[0]
+    words = shlex.split(("ncu" + command).replace("\\\n", ""))  # as a shell joins its lines
+    assert words[words.index("--metrics") + 1].split(",") == list(counters.METRICS)  # one word: no blank ends the list
+    assert words[-4:] == ["python", "train.py", "--steps", "3"]
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in out
+    assert "--cap-add SYS_ADMIN" in out
