@@ -1,0 +1,170 @@
+"""Placing on a made-up device whose time, bandwidth and peaks are known. x takes 4 MiB, y 16 KiB."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import roofcourse as rc  # noqa: E402
+from roofcourse.bench import Live  # noqa: E402
+from roofcourse.measure.fake import FakeDevice  # noqa: E402
+from roofcourse.measure.stopping import StopRule  # noqa: E402
+from roofcourse.place import Point  # noqa: E402
+
+RULE = StopRule(10, 0.0, 1.0, 0.0, 1.0)
+MIB = 2**20
+x, y = torch.ones(1024, 1024), torch.ones(64, 64)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    fake = FakeDevice(kind="cpu", name="Fake CPU", bandwidth=1e10, noise=0.0, overhead=1e-6, cache=MIB)
+    return Live(quick=True, device=fake, rule=RULE)
+
+
+def taking(bench, seconds, call):
+    """``call``, after which the made-up device is busy for so long."""
+
+    def run(*args):
+        bench.hardware._run(seconds)
+        return call(*args)
+
+    return run
+
+
+def test_a_memory_bound_function_against_its_roof(bench):
+    # 8 MiB at 10 GB/s are 0.839 ms.
+    point = rc.place(taking(bench, 2e-3, torch.relu), x, name="relu", bench=bench)
+    assert point.work.flop == 1024**2
+    assert point.work.bytes == 8 * MIB
+    assert point.byte_source == "formula"
+    assert point.seconds == pytest.approx(2e-3, rel=0.01)
+    assert point.roofline.path == "vector"
+    assert point.roofline.bandwidth == pytest.approx(1e10, rel=0.01)
+    assert point.explanation.percent == pytest.approx(42, abs=1)
+    assert point.explanation.bound == "memory"
+    assert point.stable
+
+
+def test_a_product_goes_under_the_matrix_roof(bench):
+    point = rc.place(taking(bench, 2e-3, torch.matmul), y, y, bench=bench)
+    assert point.roofline.path == "gemm"
+    # Its memory is so slow that the largest product, 2048 cubed, is bound by it: 50.3 MB at 10 GB/s.
+    assert point.roofline.peak == pytest.approx(2 * 2048**3 / (3 * 2048**2 * 4 / 1e10), rel=0.01)
+    assert (point.measurement.m, point.measurement.n, point.measurement.k) == (64, 64, 64)
+    assert point.work.flop == 2 * 64**3
+
+
+def test_what_is_printed_always_says_where_the_bytes_come_from(bench):
+    text = str(rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench)).replace("\u00a0", " ")
+    assert "bytes: by formula: each input and output of the whole once, a lower bound" in text
+    assert "relu" in text.splitlines()[-1]
+    assert "torch's own counter says 0 FLOP" in text
+    counted = rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench, counted_bytes=1e7)
+    assert (counted.byte_source, counted.work.bytes) == ("counters", 1e7)
+    assert "by the profiler's counters" in str(counted)
+    assert "by formula it would move 8.39" in str(counted)
+
+
+def test_a_chain_of_operators_is_told_from_one_kernel(bench):
+    # Three operators move 24 MiB: 2.52 ms apart, 0.84 ms together.
+    point = rc.place(taking(bench, 2.7e-3, lambda t: (t * 2 + 1).relu()), x, name="chain", bench=bench)
+    assert point.operator_seconds == pytest.approx(3 * 8 * MIB / 1e10, rel=0.01)
+    assert point.explanation.verdict == "operators"
+    assert "3 operators one after the other" in point.explanation.reasons[0].evidence
+
+
+def test_narrow_numbers_on_the_ordinary_units_stand_under_the_fp32_ones_and_it_is_said(bench):
+    point = rc.place(taking(bench, 2e-3, torch.relu), x.to(torch.bfloat16), bench=bench)
+    assert (point.precision, point.roofline.precision, point.roofline.path) == ("bf16", "fp32", "vector")
+    assert "no BF16 ceiling of the ordinary units was measured" in point.notes[0]
+
+
+def test_work_can_be_given_where_torch_sees_nothing(bench):
+    hidden = taking(bench, 2e-3, lambda: None)
+    with pytest.raises(ValueError, match="torch saw no tensor enter or leave"):
+        rc.place(hidden, bench=bench)
+    point = rc.place(hidden, work=rc.axpy(10**6), bench=bench, name="axpy")
+    assert point.work == rc.axpy(10**6)
+    assert point.byte_source == "given"
+    assert "torch saw no operator" in " ".join(point.notes)
+
+
+def test_what_could_not_be_counted_is_said(bench):
+    point = rc.place(taking(bench, 2e-3, torch.linalg.svd), torch.eye(8), bench=bench)
+    assert "could not count the FLOP of _linalg_svd (1 calls): they count as 0." in point.notes
+
+
+def test_settings_are_put_back_and_errors_pass_through(bench):
+    before = torch.get_float32_matmul_precision(), torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+
+    def broken(_):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        rc.place(broken, x, bench=bench)
+    rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench)
+    assert (torch.get_float32_matmul_precision(), torch.is_inference_mode_enabled(), torch.is_grad_enabled()) == before
+
+
+def test_gradients_on_request(bench):
+    weight = torch.ones(64, 8, requires_grad=True)
+
+    def step(t):
+        weight.grad = None
+        (t @ weight).sum().backward()
+        return weight.grad
+
+    point = rc.place(taking(bench, 2e-3, step), y, bench=bench, gradients=True)
+    assert {o.name for o in point.operators} >= {"mm", "sum"}
+    assert sum(o.flop for o in point.operators if o.name == "mm") == 2 * 2 * 64 * 64 * 8
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda b: rc.place(3, bench=b), "place needs a function"),
+        (lambda b: rc.place(torch.relu, x, bench=b, precision="fp99"), "unknown precision"),
+        (lambda b: rc.place(torch.relu, x, bench=b, counted_bytes=0), "counted_bytes must be a positive number"),
+        (lambda b: rc.place(torch.relu, x, bench=b, work=7), "work must be a roofcourse.Work"),
+        (lambda b: rc.place(torch.relu, x, bench=b, run="run.json"), "from a bench or from a run file"),
+    ],
+)
+def test_wrong_arguments_get_one_line(bench, call, message):
+    with pytest.raises(ValueError, match=message) as refusal:
+        call(bench)
+    assert "\n" not in str(refusal.value)
+
+
+def test_neighbours_are_evidence_for_placed_points(bench):
+    wide = rc.place(taking(bench, 1e-3, lambda t: t @ t), y, bench=bench, name="mm")
+    slow = rc.place(taking(bench, 2e-3, lambda t: t[:32] @ t), y, bench=bench, name="mm", sweep=[wide])
+    assert slow.explanation.verdict == "kernel"
+    assert "n = 64 does 2 times the arithmetic" in slow.explanation.reasons[0].evidence
+
+
+def test_a_point_survives_the_way_through_a_file(bench):
+    point = rc.place(taking(bench, 2e-3, lambda t: (t * 2).relu()), x, bench=bench, name="two")
+    again = Point.from_dict(json.loads(json.dumps(point.to_dict())))
+    assert again == replace(point, sweep=())
+    assert str(again) == str(point)
+    assert again.explanation == point.explanation
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("measurement"), "field 'measurement' is missing"),
+        (lambda d: d.update(colour="red"), "unexpected keyword"),
+        (lambda d: d.update(byte_source="guess"), "byte_source must be one of"),
+    ],
+)
+def test_a_broken_saved_point_gets_one_line(bench, change, message):
+    facts = rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench).to_dict()
+    change(facts)
+    with pytest.raises(ValueError, match=message):
+        Point.from_dict(facts)

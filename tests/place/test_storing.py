@@ -1,0 +1,95 @@
+"""Placed points in run files: added, kept by everything that writes the file, and never at another machine's cost."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from roofcourse.measure.clock import METHOD_VERSION
+from roofcourse.measure.session import Session
+from roofcourse.measure.stopping import StopRule
+from roofcourse.place.point import Operator, Point
+from roofcourse.place.store import placed, save
+from roofcourse.records import Measurement, Measurements, Run, read_run, write_run
+from roofcourse.roofline import Roofline
+from roofcourse.work import Work
+
+MACHINE = {"key": "cpu", "name": "Toy", "utc": "2026-01-02T03:04:05Z", "torch": "2.0", "threads": 2}
+ROOF = Roofline(1e9, 1e9, "cpu", "fp32", "vector", "measured", "Toy FP32 vector")
+
+
+def toy(name="relu", seconds=1e-3) -> Point:
+    m = Measurement("cpu", name, "fp32", Work(1e5, 8e5), seconds, kind="measured live", source="this session")
+    return Point(m, "formula", ROOF, operators=(Operator(name, 1, 1e5, 8e5, "formula", "float32"),), machine="Toy")
+
+
+def measured(kernel="copy", elements=8) -> Measurement:
+    return Measurement("cpu", kernel, "fp32", Work(0, 1e3), 1e-6, elements=elements, kind="measured live")
+
+
+def test_a_file_is_made_and_then_grows(tmp_path):
+    path = tmp_path / "run.json"
+    assert save(toy("one"), path, MACHINE, [measured()]) == 1
+    assert save(toy("two"), path, MACHINE, [measured(), measured(elements=16)]) == 2
+    run = read_run(path)
+    assert [p.name for p in placed(run)] == ["one", "two"]
+    assert list(run.measurements.elements) == [8, 16]  # what was there is not there twice
+    assert run.complete
+    assert placed(run)[0].explanation.percent == pytest.approx(80)
+
+
+def test_nothing_that_was_in_the_file_is_lost(tmp_path):
+    path = tmp_path / "run.json"
+    before = Run(METHOD_VERSION, MACHINE, Measurements([measured("gemm"), measured()]), (("fp8", "none"),), False)
+    write_run(before, path)
+    save(toy(), path, MACHINE)
+    after = read_run(path)
+    assert after.measurements == before.measurements or len(after.measurements) == 2
+    assert (after.refusals, after.complete, after.machine) == (before.refusals, False, MACHINE)
+
+
+def test_a_session_that_goes_on_keeps_the_placed_points(tmp_path):
+    path = tmp_path / "run.json"
+    save(toy(), path, MACHINE)
+    session = Session(device=object(), rule=StopRule(), machine=MACHINE)
+    session.resume(read_run(path))
+    session.points.append(measured())
+    write_run(session.run(complete=True), path, overwrite=True)
+    assert [p.name for p in placed(read_run(path))] == ["relu"]
+    assert len(read_run(path).measurements) == 1
+
+
+def test_another_machine_is_refused_and_the_file_stays(tmp_path):
+    path = tmp_path / "run.json"
+    save(toy(), path, MACHINE)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="runs of different machines do not merge: name is 'Toy' in one and 'Other'"):
+        save(toy(), path, MACHINE | {"name": "Other"})
+    assert path.read_bytes() == before
+
+
+def test_a_broken_file_is_refused_and_stays(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text('{"schema": "roofcourse-run/2", "mach')
+    with pytest.raises(ValueError, match="cut short"):
+        save(toy(), path, MACHINE)
+    assert path.read_text().endswith('"mach')
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        save(toy(), tmp_path / "nowhere" / "run.json", MACHINE)
+
+
+def test_points_saved_at_the_same_time_are_all_kept(tmp_path):
+    pytest.importorskip("fcntl")
+    path = tmp_path / "run.json"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: save(toy(f"p{n}"), path, MACHINE), range(24)))
+    assert sorted(p.name for p in placed(read_run(path))) == sorted(f"p{n}" for n in range(24))
+    assert list(tmp_path.iterdir()) == [path]  # no temporary file stays behind
+
+
+def test_a_run_without_placed_points_is_written_as_before(tmp_path):
+    path = write_run(Run(METHOD_VERSION, MACHINE, Measurements([measured()])), tmp_path / "run.json")
+    assert "placed" not in json.loads(path.read_text())
+    assert read_run(path).placed == ()
