@@ -156,6 +156,15 @@ class Bundled(_Notice):
         """Raises ``LookupError``: the study timed no batched products."""
         raise LookupError(f"many small products were not timed on {self.device.name}; use bench('local') for that")
 
+    def decode(self, model=None, batch=None, prompt=None, modes=None):
+        """The study's decode steps of Qwen2.5-7B, narrowed to some batches and prompt lengths.
+
+        Raises ``LookupError`` in one line for a card, a model or a step that was not timed.
+        """
+        from .llm import sources as decoded
+
+        return decoded.of_card(self.device, model, batch, prompt, modes)
+
     def lever(self, name: str) -> _levers.Lever:
         """Raises ``LookupError``: the study timed no pairs."""
         raise LookupError(f"no levers were timed on {self.device.name}; use bench('local') for that")
@@ -447,6 +456,17 @@ class Recorded(_Series):
             raise ValueError(f"unknown size {size!r} of the program; there are: {', '.join(found)}")
         return found[size]
 
+    def decode(self, model=None, batch=None, prompt=None, modes=None):
+        """Decode steps of a language model with random weights, as recorded; see :meth:`Live.decode`.
+
+        Raises ``LookupError`` for what was not recorded, and for a run file: it holds no decode steps.
+        """
+        if not self.stands_in:
+            raise LookupError("a run file of `roofcourse measure` has no decode steps: see `roofcourse decode`")
+        from .llm import sources as decoded
+
+        return decoded.recorded(model, batch, prompt, modes)
+
     def levers(self) -> tuple[str, ...]:
         return _levers.names(self.lever_run.measurements)
 
@@ -492,6 +512,7 @@ class Live(_Series):
         self.machine = self.hardware.manifest()
         self._session = Session(self.hardware, rule or (QUICK if quick else FULL), self.machine)
         self._sweeps: dict[tuple, Measurements] = {}
+        self._decoding: dict = {}
         self._timelines: dict[str, Timeline] = {}
 
     def notice(self) -> str:
@@ -603,6 +624,27 @@ class Live(_Series):
         if size not in self._timelines:
             self._timelines[size] = record(self.where, size, self.machine["name"], f"run of {self.machine['utc']}")
         return self._timelines[size]
+
+    def decode(self, model=None, batch=None, prompt=None, modes=None):
+        """Time decode steps of a model with random weights, sized to the machine: ``model`` as in
+        :func:`roofcourse.llm.model`, one or several batches, prompt lengths and modes
+        (:data:`roofcourse.llm.steps.MODES`).
+
+        Raises ``LookupError`` with the reason if none could be timed, ``ValueError`` without transformers.
+        """
+        from .llm import sources as decoded
+
+        return decoded.live(
+            self.hardware,
+            self.device,
+            quick=self.quick,
+            rule=self._session.rule,
+            sessions=self._decoding,
+            model=model,
+            batch=batch,
+            prompt=prompt,
+            modes=modes,
+        )
 
     def time(self, call, *arguments, **named):
         """Time any function of torch on this machine, warm: a :class:`~.measure.clock.Timing` with ``median`` (s)."""

@@ -214,8 +214,10 @@ def closing(run: DecodeRun) -> str:
         deep = f"{cut[0].shallow[0]} and {cut[0].layers} layers"
         parts.append(f"Derived, not measured: T = a + b x layers from {deep}\n" + table(rows, left=0))
     noisy = [x for x in run.steps if not x.stable]
-    if noisy:
-        parts.append(f"Be careful: {len(noisy)} of {len(run.steps)} steps scatter by more than 10 %")
+    care = [f"{len(noisy)} of {len(run.steps)} steps scatter by more than 10 %"] if noisy else []
+    care += [f"{x.label}: {x.suspect}" for x in run.steps if x.suspect]
+    if care:
+        parts.append("Be careful\n" + "\n".join(f"  {x}" for x in care))
     if run.refusals:
         parts.append("Not measured\n" + "\n".join(f"  {what}: {why}" for what, why in run.refusals))
     return "\n\n".join(parts)

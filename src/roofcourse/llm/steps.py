@@ -18,6 +18,8 @@ MODES = {
     "graph": "the same kernels as static, sent to the GPU at once as a CUDA graph",
     "compiled": "torch.compile: fused kernels (on a GPU with mode reduce-overhead, which adds CUDA graphs)",
 }
+#: A step this much faster than its bound is not believed: roofs are good to a few percent.
+BELIEVED = 0.95
 #: Kinds of kernels by what they do.
 KINDS = ("linear layers", "attention", "copies", "the rest")
 
@@ -65,6 +67,13 @@ class TimedStep:
     @property
     def stable(self) -> bool:
         return self.spread is None or self.spread <= 0.1
+
+    @property
+    def suspect(self) -> str | None:
+        """Why the numbers cannot all be right: a step faster than its bound has roofs from a worse moment."""
+        if self.seconds >= BELIEVED * self.bound:
+            return None
+        return "faster than its bound: the roofs were measured at a worse moment, or the bytes are counted wrong"
 
     @property
     def tokens_per_second(self) -> float:
