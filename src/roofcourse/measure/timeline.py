@@ -6,6 +6,7 @@ side, and the operators run where they are called.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -108,6 +109,8 @@ def _timed(run: Callable[[], None]) -> float:
 
 
 def _profile(run: Callable[[], None], where: str) -> Sequence:
+    # Read when the profiler is first used: without it some builds write a line to stderr at each start and stop.
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     from torch.profiler import ProfilerActivity, profile, record_function
 
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if where == "cuda" else [])]
