@@ -93,8 +93,8 @@ def test_every_point_is_inside_the_axes():
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        ({"point": 0}, "point is a whole number from 1 to 12, not 0"),
-        ({"point": 13}, "point is a whole number from 1 to 12, not 13"),
+        ({"point": 0}, "point is a whole number from 1 to 24, not 0"),
+        ({"point": 25}, "point is a whole number from 1 to 24, not 25"),
         ({"kernel": "write"}, "kernel is one of copy, add, triad, read_reduce, fma_fp32, fma_fp64, not 'write'"),
         ({"device": "h101"}, "h100"),
         ({"r": 3}, "has no r; its state is: kernel, device, point"),

@@ -27,6 +27,7 @@ def product(m, seconds, n=4096, precision="fp32", **fields):
 
 def moved(kernel, seconds, elements=10**8, **fields):
     work = rc.copy(elements) if kernel == "copy" else rc.triad(elements)
+    fields = {"working_set_bytes": work.bytes, **fields}
     return rc.Measurement("cpu", kernel, "fp32", work, seconds, elements=elements, **fields)
 
 
@@ -39,7 +40,8 @@ TRICKY = run(
     moved("triad", 0.05, implementation="torch"),  # 1.2e9 bytes: 24 GB/s
     moved("triad", 0.04, implementation="numba"),  # 30 GB/s
     moved("copy", 0.01, suspect="80 GB/s cannot be"),
-    moved("copy", 1e-6, elements=10**5),  # in a cache: no memory bandwidth
+    *(moved("copy", 2e-6 + i * 8e5 / 1e11, elements=i * 10**5) for i in (1, 2, 4)),  # in a cache: no memory bandwidth
+    *(moved("copy", 1.37e-6 + i * 8e3 / 1e11, elements=i * 10**3) for i in (1, 2, 4, 8)),  # T = 1.37 us + V / 100 GB/s
     product(1, 0.003),
     product(2, 0.0031, stable=False, spread=0.3),
     product(4, 0.0032, stable=False, spread=0.2, note="noisy"),
@@ -177,11 +179,11 @@ def near(browser, python) -> bool:
         return browser.keys() == python.keys() and all(near(browser[k], v) for k, v in python.items())
     if isinstance(python, (list, tuple)):
         return len(browser) == len(python) and all(near(b, v) for b, v in zip(browser, python, strict=True))
-    return math.isclose(browser, python, rel_tol=1e-12) if isinstance(python, (int, float)) else browser == python
+    return math.isclose(browser, python, rel_tol=1e-9) if isinstance(python, (int, float)) else browser == python
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("kind", ["m_sweep", "ridge"])
+@pytest.mark.parametrize("kind", ["m_sweep", "ridge", "measurement"])
 @pytest.mark.parametrize("path", [*RUNS, "tricky"], ids=lambda p: getattr(p, "stem", p))
 def test_browser_and_python_read_the_same_device(open_page, kind, path, tricky):
     path = tricky if path == "tricky" else path
@@ -214,6 +216,11 @@ def test_browser_and_python_compute_the_same(open_page, path, tricky):
             {"intensity": 10 ** (i / 10), "roofs": f"h100.fp16~cpu.fp32~{other}"}
             for i in range(-10, 41)
             for other in ("cpu.fp64.vector", "v100.fp64")
+        ],
+        "measurement": [
+            {"device": "cpu", "kernel": kernel, "point": point}
+            for kernel, _, _ in kinds.get("measurement").KERNELS
+            for point in range(1, 13)
         ],
     }
     for kind, wanted in states.items():
@@ -363,7 +370,7 @@ def test_labels_of_an_own_device_do_not_collide(open_page, width, tmp_path):
 
     long = replace(read_run(RECORDED), machine={**read_run(RECORDED).machine, "name": "A Very Long Name Of A Machine"})
     path = write_run(long, tmp_path / "long.json")
-    for kind in ("m_sweep", "ridge"):
+    for kind in ("m_sweep", "ridge", "measurement"):
         page = open_page((kind, {}), width=width)
         drop(page, path)
         page.page.wait_for_function("window.roofcourse.explorers[0].spec.devices.length === 13")

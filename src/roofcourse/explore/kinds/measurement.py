@@ -12,6 +12,7 @@ from functools import cache
 from ...bench import Bundled
 from ...catalogue import Device, device, devices
 from .. import format as fmt
+from ..own import OwnDevice
 from ..standin_measurement import measurement_figure
 from . import _common
 
@@ -26,8 +27,9 @@ KERNELS = (
     ("fma_fp64", "FMA sweep, FP64", "FP64"),
 )
 MOVING = ("copy", "add", "triad", "read_reduce")
-#: The longest series has this many points.
-POINTS = 12
+OWN = True
+#: No series has more points: twelve are the most of a card, a reader's own run may have more.
+POINTS = 24
 DEFAULTS = {"kernel": "copy", "device": "h100", "point": 7}
 
 #: From this multiple of the L2 on, hardly anything of one pass is left in it for the next.
@@ -36,10 +38,10 @@ PAST_CACHE = 4
 MOSTLY = 0.5
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key == "device":
-        return _common.check_device(value)
+        return _common.check_device(value, own)
     if key == "point":
         return _common.check_whole("point", value, 1, POINTS)
     names = [name for name, _, _ in KERNELS]
@@ -48,17 +50,17 @@ def check(key: str, value):
     return value
 
 
+def _point(at: float, x) -> list:
+    return [at, float(x.work.flop), float(x.work.bytes), x.seconds, 1 if x.suspect or not x.stable else 0]
+
+
 @cache
 def device_spec(key: str) -> dict:
     """One card as the browser gets it. A point: working set (bytes) or R, FLOP, bytes, seconds, unstable (0 or 1)."""
     d = device(key)
     line = Bundled(d).launch_overhead()
-
-    def point(at: float, x) -> list:
-        return [at, float(x.work.flop), float(x.work.bytes), x.seconds, 0 if x.stable else 1]
-
-    series = {k: [point(float(x.working_set_bytes), x) for x in d.working_set_sweep(k)] for k in MOVING}
-    series |= {f"fma_{p}": [point(x.fma_per_element, x) for x in d.fma_sweep(p)] for p in ("fp32", "fp64")}
+    series = {k: [_point(float(x.working_set_bytes), x) for x in d.working_set_sweep(k)] for k in MOVING}
+    series |= {f"fma_{p}": [_point(x.fma_per_element, x) for x in d.fma_sweep(p)] for p in ("fp32", "fp64")}
     return {
         **_common.device_spec(d),
         "l2": float(d.l2_bytes),
@@ -69,9 +71,58 @@ def device_spec(key: str) -> dict:
     }
 
 
-@cache
-def spec() -> dict:
+def own_spec(d: OwnDevice) -> dict:
+    """A run's device, with the series that the run has. ``launch`` is 0 where too few small copies were timed."""
+    series, peaks = {}, {}
+    for kernel in MOVING:
+        points = _measured(d.bench.working_set_sweep, kernel)
+        sized = [x for x in points or () if x.working_set_bytes]
+        if sized:
+            series[kernel] = [_point(float(x.working_set_bytes), x) for x in sized][:POINTS]
+    for precision in ("fp32", "fp64"):
+        points = _measured(d.bench.fma_sweep, precision)
+        if points and (precision, "vector") in d.roofs:
+            series[f"fma_{precision}"] = [_point(x.fma_per_element, x) for x in points][:POINTS]
+            peaks[f"fma_{precision}"] = d.roofline(precision, "vector").peak
+    line = _measured(d.bench.launch_overhead)
+    known = line is not None and line.overhead > 0
+    return {
+        **d.spec(),
+        "l2": d.l2_bytes,
+        "launch": line.overhead if known else 0.0,
+        "launch_bandwidth": line.bandwidth if known else d.bandwidth,
+        "peaks": peaks,
+        "series": series,
+    }
+
+
+def _measured(call, *arguments):
+    """What was measured, ``None`` where a run has too little for it."""
+    try:
+        return call(*arguments)
+    except (LookupError, ValueError):
+        return None
+
+
+def spec(own: dict | None = None) -> dict:
     """What the browser needs: each device's B, L2, launch overhead and series, and the kernels to choose from."""
+    if not own:
+        return _catalogue_spec()
+    return {**_catalogue_spec(), "devices": [*_catalogue_spec()["devices"], *(own_spec(d) for d in own.values())]}
+
+
+def start(d: OwnDevice, state: dict) -> dict:
+    """The state that shows a device that has just come, with a kernel that its run has."""
+    series = own_spec(d)["series"]
+    if not series:
+        ask = "measure with --only bandwidth,working-set,fma"
+        raise LookupError(f"{d.name}: this run has none of these kernels: {ask}")
+    kernel = state["kernel"] if state["kernel"] in series else next(iter(series))
+    return {**state, "device": d.key, "kernel": kernel}
+
+
+@cache
+def _catalogue_spec() -> dict:
     return {
         "source": _common.SOURCE,
         "precisions": _common.precision_spec(),
@@ -80,11 +131,14 @@ def spec() -> dict:
     }
 
 
-def compute(state: dict) -> dict:
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state, in SI units, and the sentence about them; keys that do not apply are left out."""
-    card = device(state["device"])
-    s, kernel = device_spec(card.key), state["kernel"]
-    points = s["series"][kernel]
+    card = _common.card(state["device"], own or {})
+    s = own_spec(card) if isinstance(card, OwnDevice) else device_spec(card.key)
+    kernel = state["kernel"]
+    points = s["series"].get(kernel, [])
+    if not points:
+        return {"number": 0, "points": 0, "bandwidth": s["bandwidth"], "sentence": _absent(card, kernel, s["series"])}
     number = min(state["point"], len(points))  # a shorter series ends before this one did
     at, flop, moved, seconds, unstable = points[number - 1]
     v = {
@@ -130,8 +184,15 @@ def size(value: float) -> str:
     return f"{math.floor(value / unit + 0.5)}{fmt.SPACE}{name}"
 
 
-def _sentence(card: Device, kernel: str, v: dict) -> str:
+def _absent(card: OwnDevice, kernel: str, series: dict) -> str:
+    label = {name: label for name, label, _ in KERNELS}
+    have = fmt.listed([label[name] for name in label if name in series])
+    return f"This run of {fmt.with_article(card.name)} has no {label[kernel]}. It has: {have}."
+
+
+def _sentence(card: Device | OwnDevice, kernel: str, v: dict) -> str:
     words = next(w for name, _, w in KERNELS if name == kernel)
+    level = "last-level cache" if isinstance(card, OwnDevice) else "L2"
     on = f"On {fmt.with_article(card.name)}"
     took = fmt.time(v["seconds"])
     share = fmt.percent(v["percent_of_b"])
@@ -140,9 +201,10 @@ def _sentence(card: Device, kernel: str, v: dict) -> str:
         cache_size = size(v["l2"])
         why = {
             "launch": f"A launch alone takes about {fmt.time(v['launch_seconds'])}: that is what was timed here.",
-            "l2": f"The arrays fit into the L2 ({cache_size}): this is not yet memory bandwidth.",
-            "partly": f"The arrays are less than {PAST_CACHE} times the L2 ({cache_size}): it may still serve a part.",
-            "memory": f"The arrays are far larger than the L2 ({cache_size}): this is memory bandwidth.",
+            "l2": f"The arrays fit into the {level} ({cache_size}): this is not yet memory bandwidth.",
+            "partly": f"The arrays are less than {PAST_CACHE} times the {level} ({cache_size}): "
+            "it may still serve a part.",
+            "memory": f"The arrays are far larger than the {level} ({cache_size}): this is memory bandwidth.",
         }[v["region"]]
         return (
             f"{on}, a {words} with a working set of {size(v['working_set'])} takes {took}: "
@@ -156,6 +218,8 @@ def _sentence(card: Device, kernel: str, v: dict) -> str:
     )
 
 
-def stand_in(state: dict) -> str:
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The chart of one state as an SVG that needs no script."""
-    return measurement_figure(device_spec(state["device"]), state["kernel"], compute(state))
+    card = _common.card(state["device"], own or {})
+    shown = own_spec(card) if isinstance(card, OwnDevice) else device_spec(card.key)
+    return measurement_figure(shown, state["kernel"], compute(state, own))

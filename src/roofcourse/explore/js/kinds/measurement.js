@@ -4,13 +4,14 @@ import { html, set, write } from "../dom.js";
 import { rateParts, significant, tflopParts, time, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, placeSlider, showNote, watchWidth,
+  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showLink,
+  showNote, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf } from "../spec.js";
 import { createMeasurementChart } from "./measurement_chart.js";
-import { binarySize, computeMeasurement, isFma } from "./measurement_model.js";
+import { binarySize, computeMeasurement, isFma, measurementWithRun } from "./measurement_model.js";
 
-const MOST_POINTS = 12; // of the longest series
+const MOST_POINTS = 24; // of the longest series
 
 const share3 = (value) => ({ number: significant(value, 3), unit: "%" });
 
@@ -20,10 +21,10 @@ function mountMeasurement({ root, model, spec, host }) {
     model.set(key, value);
     model.save_changes();
   };
-  const lastOf = () => deviceOf(spec, model.get("device")).series[model.get("kernel")].length - 1;
+  const lastOf = () => deviceOf(spec, model.get("device")).series[model.get("kernel")]?.length - 1 || 0;
 
   const kernel = createSelect(spec.kernels.map((k) => [k.name, k.label]), (value) => change("kernel", value));
-  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change("device", value));
+  const device = createSelect(spec.devices.map((d) => [d.key, titleOf(d)]), (value) => change("device", value));
   const point = createSlider({
     last: MOST_POINTS - 1, page: 3, onMove: (position) => change("point", Math.min(position, lastOf()) + 1),
   });
@@ -63,20 +64,24 @@ function mountMeasurement({ root, model, spec, host }) {
     const fma = isFma(now.kernel);
     kernel.value = now.kernel;
     device.value = now.device;
-    const words = fma ? `R = ${v.r}` : binarySize(v.working_set);
-    set(point, { max: v.points - 1 });
+    const there = v.points > 0;
+    const words = there ? (fma ? `R = ${v.r}` : binarySize(v.working_set)) : "none";
+    markAbsent(kernel, spec.kernels.map((k) => [k.label, k.name in card.series]));
+    set(point, { max: Math.max(v.points - 1, 1) });
+    point.disabled = !there;
     write(label, fma ? "Multiply-adds R" : "Working set");
-    placeSlider(point, v.number - 1, words, v.points - 1);
+    placeSlider(point, Math.max(v.number - 1, 0), words, Math.max(v.points - 1, 1));
     write(where, words);
     set(where, { "data-rc-exact": String(v.number) });
     colourBy(root, card);
     chart.show(v, card, now.kernel, fma);
     showTiles(v, fma);
+    const source = "own" in card ? `run of ${card.own}` : spec.source;
     write(legend, fma
-      ? `points measured (${spec.source}); line: the roof, min(F, B · I)`
-      : `points measured (${spec.source}); line: B; dashed: a + V/b fitted to the small copies`);
+      ? `points measured (${source}); line: the roof, min(F, B · I)`
+      : `points measured (${source}); line: B${card.launch > 0 ? "; dashed: a + V/b fitted to the small copies" : ""}`);
     write(shell.sentence, v.sentence);
-    if (host.linkTo) link.href = host.linkTo(now);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   function showTiles(v, fma) {
@@ -85,7 +90,11 @@ function mountMeasurement({ root, model, spec, host }) {
       tiles[key].node.hidden = !fma;
       if (!fma) tiles[key].show(NOTHING, undefined);
     }
-    tiles.seconds.show(timeParts(v.seconds), v.seconds, fma ? "" : `a launch alone: ${time(v.launch_seconds)}`);
+    if (v.points === 0) {
+      for (const tile of Object.values(tiles)) tile.show(NOTHING, undefined, "no data");
+      return;
+    }
+    tiles.seconds.show(timeParts(v.seconds), v.seconds, fma || v.launch_seconds === 0 ? "" : `a launch alone: ${time(v.launch_seconds)}`);
     tiles.bytes_per_s.show(rateParts(v.bytes_per_s), v.bytes_per_s, "bytes by formula / time");
     tiles.percent_of_b.show(share3(v.percent_of_b), v.percent_of_b, v.percent_of_b > 105 ? "not memory: a cache" : "of the memory bandwidth");
     if (!fma) return;
@@ -107,9 +116,10 @@ register("measurement", {
   keys: ["kernel", "device", "point"],
   compute: computeMeasurement,
   mount: mountMeasurement,
+  withRun: measurementWithRun,
   accept(spec, key, text) {
     if (key === "device") return acceptName(spec, key, text);
     if (key === "kernel") return spec.kernels.some(({ name }) => name === text) ? text : undefined;
-    return /^([1-9]|1[0-2])$/.test(text) ? Number(text) : undefined;
+    return /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_POINTS ? Number(text) : undefined;
   },
 });

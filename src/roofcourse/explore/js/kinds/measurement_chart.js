@@ -4,13 +4,24 @@ import { set, svg, write } from "../dom.js";
 import { rate, tflops, tick, time3 } from "../format.js";
 import { textWidth } from "../labels.js";
 import { betweenDecades, decades, logScale } from "../scale.js";
-import { binarySize } from "./measurement_model.js";
+import { binarySize, isFma } from "./measurement_model.js";
 
 // The axes of explore/standin_measurement.py: all cards and kernels fit in, so that only what changes moves.
 const BY_SIZE = { x: [2 ** 12, 2 ** 31], y: [1e9, 2e13], unit: 1e9, title: "achieved bandwidth (GB/s)", foot: "working set",
   ticks: [13, 16, 19, 22, 25, 28].map((e) => [2 ** e, binarySize(2 ** e)]) };
 const BY_R = { x: [0.8, 2600], y: [4e10, 2e14], unit: 1e12, title: "throughput (TFLOP/s)", foot: "multiply-adds R on each number",
   ticks: [1, 4, 16, 64, 256, 1024].map((r) => [r, String(r)]) };
+
+/** The axes, wider by whole octaves and decades where an own device has points beyond those of the cards. */
+function axesFor(device, fma) {
+  const axes = fma ? BY_R : BY_SIZE;
+  if (!("own" in device)) return axes;
+  const points = Object.entries(device.series).filter(([name]) => isFma(name) === fma).flatMap(([, series]) => series);
+  const rates = points.map(([, flop, bytes, seconds]) => (fma ? flop : bytes) / seconds);
+  const low = Math.min(axes.y[0], ...rates.map((r) => Number(`1e${Math.floor(Math.log10(r * 0.8))}`)));
+  const far = Math.max(axes.x[1], ...points.map(([at]) => 2 ** Math.ceil(Math.log2(at) + 0.3)));
+  return { ...axes, x: [axes.x[0], far], y: [low, axes.y[1]] };
+}
 
 const PLOT_TOP = 50;
 const STRIP_HEIGHT = 20; // the height of the strip that names the regions
@@ -82,10 +93,19 @@ export function createMeasurementChart(font) {
   }
 
   function show(v, device, kernel, fma) {
-    const axes = fma ? BY_R : BY_SIZE;
-    if (scene === null || scene.axes !== axes) frame(axes);
+    const axes = axesFor(device, fma);
+    if (scene === null || JSON.stringify(scene.axes) !== JSON.stringify(axes)) frame(axes);
+    const there = v.points > 0;
+    for (const part of [launch, roof, name, marks, chosen]) set(part, { visibility: there ? null : "hidden" });
     const { x, y, left, right, foot, narrow } = scene;
     set(node, { "aria-label": `Chart on logarithmic axes, ${axes.title}. ${v.sentence}` });
+    if (!there) {
+      nameRegions([]);
+      write(answer[0], "not in this run");
+      write(answer[1], device.name);
+      placeAnswer();
+      return;
+    }
     if (fma) {
       nameRegions([["memory-bound", axes.x[0], v.ridge_r, "memory", v.bound === "memory"],
         ["compute-bound", v.ridge_r, axes.x[1], "compute", v.bound === "compute"]]);
@@ -101,12 +121,12 @@ export function createMeasurementChart(font) {
       const half = device.launch * device.launch_bandwidth; // there a launch takes as long as the bytes
       const cached = Math.max(half, v.l2);
       nameRegions([["launch", axes.x[0], half, "compute", v.region === "launch"],
-        ["L2", half, cached, "memory", v.region === "l2"],
+        ["own" in device ? "cache" : "L2", half, cached, "memory", v.region === "l2"],
         ["memory", cached, axes.x[1], "memory", v.region === "memory" || v.region === "partly"]]);
       set(roof, { d: `M${left} ${y(v.bandwidth).toFixed(1)}H${right}` });
       const steps = Array.from({ length: 40 }, (_, i) => axes.x[0] * (cached / axes.x[0]) ** (i / 39));
       const line = steps.map((s) => [x(s), y(s / (device.launch + s / device.launch_bandwidth))]);
-      set(launch, { d: `M${line.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join("L")}` });
+      set(launch, { d: device.launch === 0 ? "" : `M${line.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join("L")}` });
       write(name, `B = ${rate(v.bandwidth)}`);
       set(name, { x: left + 6, y: y(v.bandwidth) - 8, "text-anchor": "start" });
     }
@@ -117,6 +137,11 @@ export function createMeasurementChart(font) {
     set(chosen, { class: v.unstable ? "rc-chosen rc-open" : "rc-chosen", cx: x(own[0]), cy: y(rateOf(own)) });
     write(answer[0], fma ? tflops(v.flop_per_s) : rate(v.bytes_per_s));
     write(answer[1], `${fma ? `R = ${v.r}` : binarySize(v.working_set)} in ${time3(v.seconds)}`);
+    placeAnswer();
+  }
+
+  function placeAnswer() {
+    const { right, foot, narrow } = scene;
     set(answer[0], { x: right - 8, y: foot - 32, "font-size": narrow ? 14 : 16 });
     set(answer[1], { x: right - 8, y: foot - 12 });
   }

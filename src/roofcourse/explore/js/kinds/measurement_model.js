@@ -1,6 +1,7 @@
 // What the explorer of chapter 4 says about one state. Twin: explore/kinds/measurement.py.
 
-import { percent, rate, tflops, time, withArticle } from "../format.js";
+import { listed, percent, rate, tflops, time, withArticle } from "../format.js";
+import { deviceOfRun, eachBest } from "../run.js";
 import { deviceOf } from "../spec.js";
 
 /** From this multiple of the L2 on, hardly anything of one pass is left in it for the next. */
@@ -20,7 +21,8 @@ export function computeMeasurement(spec, state) {
   const device = deviceOf(spec, state.device);
   const { kernel } = state;
   const { bandwidth, l2, launch } = device;
-  const points = device.series[kernel];
+  const points = device.series[kernel] || [];
+  if (points.length === 0) return { number: 0, points: 0, bandwidth, sentence: absentSentence(spec, device, kernel) };
   const number = Math.min(state.point, points.length); // a shorter series ends before this one did
   const [at, flop, bytes, seconds, unstable] = points[number - 1];
   const v = {
@@ -57,7 +59,14 @@ export function computeMeasurement(spec, state) {
   return v;
 }
 
+function absentSentence(spec, device, kernel) {
+  const have = spec.kernels.filter(({ name }) => name in device.series).map(({ label }) => label);
+  const { label } = spec.kernels.find(({ name }) => name === kernel);
+  return `This run of ${withArticle(device.name)} has no ${label}. It has: ${listed(have)}.`;
+}
+
 function measurementSentence(spec, device, kernel, v) {
+  const level = "own" in device ? "last-level cache" : "L2";
   const { words } = spec.kernels.find(({ name }) => name === kernel);
   const on = `On ${withArticle(device.name)}`;
   const took = time(v.seconds);
@@ -67,9 +76,9 @@ function measurementSentence(spec, device, kernel, v) {
     const cacheSize = binarySize(v.l2);
     const why = {
       launch: `A launch alone takes about ${time(v.launch_seconds)}: that is what was timed here.`,
-      l2: `The arrays fit into the L2 (${cacheSize}): this is not yet memory bandwidth.`,
-      partly: `The arrays are less than ${PAST_CACHE} times the L2 (${cacheSize}): it may still serve a part.`,
-      memory: `The arrays are far larger than the L2 (${cacheSize}): this is memory bandwidth.`,
+      l2: `The arrays fit into the ${level} (${cacheSize}): this is not yet memory bandwidth.`,
+      partly: `The arrays are less than ${PAST_CACHE} times the ${level} (${cacheSize}): it may still serve a part.`,
+      memory: `The arrays are far larger than the ${level} (${cacheSize}): this is memory bandwidth.`,
     }[v.region];
     return `${on}, a ${words} with a working set of ${binarySize(v.working_set)} takes ${took}: `
       + `${rate(v.bytes_per_s)}, ${share} of B. ${why}${doubt}`;
@@ -78,4 +87,61 @@ function measurementSentence(spec, device, kernel, v) {
   return `${on} in ${words}, R = ${v.r} multiply-adds a number take ${took}: ${tflops(v.flop_per_s)}, `
     + `${percent(v.percent_of_roof)} of the roof, which is the ${limit} here. `
     + `The bytes moved at ${rate(v.bytes_per_s)}, ${share} of B.${doubt}`;
+}
+
+const POINTS = 24;
+const LARGEST_CPU_LINE = 2 ** 19;
+const LARGEST_LINE = 2 ** 25;
+
+/** T = a + V/b through copies that the caches hold, squared relative errors least; undefined where there is no such line. */
+function launchLine(copies, kind, cache) {
+  const most = kind === "cpu" ? LARGEST_CPU_LINE : Math.min(cache || 2 ** 24, LARGEST_LINE);
+  const small = copies.filter((point) => point.workingSet <= most);
+  if (new Set(small.map((point) => point.bytes)).size < 3) return undefined;
+  // Each equation a + V/b = T divided by its T. V in units of their largest, so that both columns are of one size.
+  const unit = Math.max(...small.map((point) => point.bytes));
+  let [aa, ab, bb, ay, by] = [0, 0, 0, 0, 0];
+  for (const { bytes, seconds } of small) {
+    const [u, w] = [1 / seconds, bytes / unit / seconds];
+    aa += u * u;
+    ab += u * w;
+    bb += w * w;
+    ay += u;
+    by += w;
+  }
+  const det = aa * bb - ab * ab;
+  const overhead = (ay * bb - by * ab) / det;
+  const slope = (aa * by - ab * ay) / det / unit;
+  return slope > 0 && overhead > 0 ? { overhead, bandwidth: 1 / slope } : undefined;
+}
+
+/** The explorer with the machine of a run file, which is chosen, and a kernel that it has. */
+export function measurementWithRun(spec, run, file, state) {
+  const { common, ceilings, l2 } = deviceOfRun(spec, run, file);
+  const pointOf = (at, { flop, bytes, seconds, stable, suspect }) => [at, flop, bytes, seconds, suspect || !stable ? 1 : 0];
+  const series = {};
+  const peaks = {};
+  let copies = [];
+  for (const { name } of spec.kernels.filter((kernel) => !isFma(kernel.name))) {
+    const found = eachBest(run.points.filter((p) => p.kernel === name && p.precision === "fp32" && p.cache === "warm"))
+      .filter((p) => p.workingSet)
+      .sort((a, b) => a.workingSet - b.workingSet);
+    if (name === "copy") copies = found;
+    if (found.length > 0) series[name] = found.map((p) => pointOf(p.workingSet, p)).slice(0, POINTS);
+  }
+  for (const precision of ["fp32", "fp64"]) {
+    const found = run.points.filter((p) => p.kernel === "fma" && p.precision === precision).sort((a, b) => a.fma_per_element - b.fma_per_element);
+    const roof = ceilings.find((c) => c.path === "vector" && c.precision === precision);
+    if (found.length === 0 || roof === undefined) continue;
+    series[`fma_${precision}`] = found.map((p) => pointOf(p.fma_per_element, p)).slice(0, POINTS);
+    peaks[`fma_${precision}`] = roof.peak;
+  }
+  const names = Object.keys(series);
+  if (names.length === 0) throw new Error(`${common.name}: this run has none of these kernels: measure with --only bandwidth,working-set,fma`);
+  const line = launchLine(copies, run.machine.key, l2);
+  const device = { ...common, l2, launch: line ? line.overhead : 0, launch_bandwidth: line ? line.bandwidth : common.bandwidth, peaks, series };
+  return {
+    spec: { ...spec, devices: [...spec.devices, device] },
+    state: { ...state, device: common.key, kernel: names.includes(state.kernel) ? state.kernel : names[0] },
+  };
 }
