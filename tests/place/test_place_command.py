@@ -1,0 +1,108 @@
+"""The command ``roofcourse place`` on a made-up device: what it prints and keeps, and one line for each wrong word."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from roofcourse.bench import Live  # noqa: E402
+from roofcourse.cli import main  # noqa: E402
+from roofcourse.measure.clock import Timing  # noqa: E402
+from roofcourse.measure.fake import FakeDevice  # noqa: E402
+from roofcourse.measure.stopping import StopRule  # noqa: E402
+from roofcourse.place import placing, where  # noqa: E402
+from roofcourse.place.store import placed  # noqa: E402
+from roofcourse.records import read_run  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def bench():
+    fake = FakeDevice(kind="cpu", name="Fake CPU", bandwidth=1e10, noise=0.0, overhead=1e-6, cache=2**20)
+    fake.place = "cpu"
+    return Live(quick=True, device=fake, rule=StopRule(10, 0.0, 1.0, 0.0, 1.0))
+
+
+@pytest.fixture(autouse=True)
+def made_up(bench, monkeypatch):
+    """Every function takes 2 ms."""
+    monkeypatch.setattr(where, "live", lambda kind=None: bench)
+    monkeypatch.setattr(placing, "time_kernel", lambda *a: Timing((2e-3,) * 10, 1, "stable"))
+
+
+def test_a_quick_look(capsys):
+    words = ["place", "torch.nn.functional.softmax", "--shape", "64x32", "--precision", "fp32", "--with", "dim=-1"]
+    assert main(words) == 0
+    out = capsys.readouterr().out.replace("\u00a0", " ")
+    assert out.startswith("Measuring the ceilings of this machine first (--run takes them from a run file)")
+    assert "cpu softmax fp32: 0.082 % of the memory roof" in out  # 16 kB at 10 GB/s are 1.64 µs
+    assert "bytes: by formula" in out
+    assert "_softmax  float32        1" in out
+
+
+def test_what_torch_warns_of_is_passed_on(capsys):
+    assert main(["place", "torch.nn.functional.softmax", "--shape", "8x8"]) == 0
+    assert "torch says: Implicit dimension choice for softmax has been deprecated" in capsys.readouterr().out
+
+
+def test_points_are_saved_one_after_the_other(tmp_path, capsys):
+    path = tmp_path / "run.json"
+    assert main(["place", "torch.relu", "--shape", "8x8", "--save", str(path)]) == 0
+    assert main(["place", "torch.exp", "--shape", "8x8", "--save", str(path), "--name", "mine"]) == 0
+    out = capsys.readouterr().out
+    assert f"Saved to {path}: 1 placed point\n" in out
+    assert f"Saved to {path}: 2 placed points\n" in out
+    assert out.count("Measuring the ceilings") == 1  # the file has them the second time
+    run = read_run(path)
+    assert [p.name for p in placed(run)] == ["relu", "mine"]
+    assert {"copy", "fma"} <= set(run.measurements.kernel)
+    assert str(tmp_path) not in path.read_text()  # a path can tell who ran it
+
+
+def test_a_closed_pipe_loses_no_point(tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+
+    def closed(text="", *args, **kwargs):
+        if str(text).startswith("cpu relu"):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", closed)
+    monkeypatch.setattr("os.dup2", lambda *a: None)
+    main(["place", "torch.relu", "--shape", "8x8", "--save", str(path)])
+    assert [p.name for p in placed(read_run(path))] == ["relu"]
+
+
+def test_a_run_of_another_machine_gives_no_ceilings(tmp_path, capsys):
+    from roofcourse.tables import data_folder
+
+    other = data_folder() / "runs" / "cpu_epyc_milan.json"
+    assert main(["place", "torch.relu", "--shape", "8x8", "--run", str(other)]) == 1
+    said = capsys.readouterr().err
+    assert "was measured on AMD EPYC (cpu), this machine is Fake CPU (cpu)" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["torch.relu"], "torch.relu does not run on these arguments: relu() missing 1 required positional"),
+        (["torch.matmul", "--shape", "3x4", "--shape", "3x4"], "shapes cannot be multiplied"),
+        (["torch.relu", "--shape", "3y4"], "such as 4096x4096"),
+        (["torch.relu", "--shape", "4", "--precision", "fp99"], "unknown precision"),
+        (["torch.relu", "--shape", "4", "--with", "dim"], "--with takes name=value"),
+        (["torch.relu", "--shape", "4", "--counted-bytes", "-1"], "counted_bytes must be a positive number"),
+        (["torch.relu", "--shape", "4", "--save", "nowhere/run.json"], "there is no folder nowhere"),
+    ],
+)
+def test_wrong_words_get_one_line(words, message, capsys):
+    assert main(["place", *words]) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit) as done:
+        main(["place", "--help"])
+    assert done.value.code == 0
+    assert "roofcourse place my_kernels.py:rms_norm --shape 4096x4096" in capsys.readouterr().out
