@@ -1,7 +1,7 @@
 """Chapter 9: right answers worked apart from the checkers, with plain arithmetic on B and times; and wrong ones."""
 
 # H100: bandwidth (bytes/s), and the attention of one layer in a decode step of 8 requests with 4096 tokens (s, bytes).
-H100_B, T_ATTENTION, COUNTED = 3085.44e9, 891.872e-6, 1_096_771_072
+H100_B, T_ATTENTION, COUNTED = 3084.838e9, 891.872e-6, 1_096_771_072
 # Keys and values of 4 heads, queries and results of 28, each of 128 numbers of 2 bytes.
 Q_ATTENTION = 8 * 128 * 2 * (2 * 4 * 4096 + 2 * 28)
 

@@ -32,6 +32,7 @@ EXPLORERS = {
     "notebooks/06_prefill_decode.html": ["decode"],
     "notebooks/07_limits.html": ["padding"],
     "notebooks/08_going_faster.html": ["levers"],
+    "notebooks/09_your_kernel.html": ["m_sweep"],
 }
 
 
