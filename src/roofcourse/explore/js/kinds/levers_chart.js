@@ -39,7 +39,9 @@ export function createLeversChart(font) {
     layers.grid.replaceChildren(
       svg("path", { class: "rc-major", d: decades(...RANGE.x).map(up).join("") + decades(...RANGE.y).map(across).join("") }),
       svg("path", { class: "rc-axis", d: `M${box.x} ${bottom}H${right}` }),
-      ...decades(...RANGE.x).map((v) => text(tick(v), { x: Math.min(x(v), right - 14), y: bottom + 17, "text-anchor": "middle" })),
+      // On a phone every second decade has its number.
+      ...decades(...RANGE.x).filter((_, i) => !narrow || i % 2 === 0)
+        .map((v) => text(tick(v), { x: Math.min(x(v), right - 14), y: bottom + 17, "text-anchor": "middle" })),
       ...decades(...RANGE.y).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
       text("arithmetic intensity (FLOP/byte)", { class: "rc-title", x: box.x + box.width / 2, y: height - 8, "text-anchor": "middle", "font-size": size + 1 }),
       text("throughput (TFLOP/s)", { class: "rc-title", x: 2, y: 13, "font-size": size + 1 }),
