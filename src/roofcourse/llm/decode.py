@@ -150,7 +150,7 @@ class Stepper:
         if mode == "compiled" and self.device.kind == "cpu" and compiler() is None:
             raise Unavailable("mode 'compiled' needs a C++ compiler on a CPU: apt-get install g++, or use mode 'eager'")
         try:
-            with self.torch.inference_mode(mode in ("eager", "static")), self.torch.no_grad():
+            with self.torch.no_grad():
                 step = self._plain(batch, prompt_length, in_place=mode != "eager")
                 if mode == "graph":
                     step = self._captured(step)
@@ -289,14 +289,12 @@ def _rewind(torch, cache) -> Callable[[], None]:
         {k: v for k, v in now.items() if (layer, k) not in counters and not callable(v)}
         for layer, now in zip(cache.layers, state, strict=True)
     ]
-    in_place = bool(counters)
 
     def back() -> None:
-        if in_place:
+        if counters:
             together.copy_(start)
-        else:
-            for layer, now in zip(cache.layers, kept, strict=True):
-                vars(layer).update(now)
+        for layer, now in zip(cache.layers, kept, strict=True):
+            vars(layer).update(now)
 
     return back
 
