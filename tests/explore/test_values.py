@@ -160,7 +160,7 @@ def test_kernels_to_try_are_counted_by_the_rules():
 @pytest.mark.parametrize(
     ("kind", "state", "words"),
     [
-        ("msweep", {}, "no explorer of kind 'msweep'; there are: bounds, intensity, m_sweep"),
+        ("msweep", {}, "no explorer of kind 'msweep'; there are: bounds, decode, intensity, levers, m_sweep"),
         ("m_sweep", {"m": 0}, "m is a whole number from 1 to 8192, not 0"),
         ("m_sweep", {"m": 8193}, "8193"),
         ("m_sweep", {"m": 2.5}, "2.5"),

@@ -12,7 +12,7 @@ const PADDING_TIMES = [[1e-5, "10 µs"], [1e-4, "100 µs"], [1e-3, "1 ms"], [1e-
 const PADDING_ROWS = [1, 4, 16, 64, 256, 1024];
 const BLOCK_TOP = 22; // of the strip of executed rows
 const BLOCK_HEIGHT = 16;
-const TIME_TOP = 70; // of the plot
+const PADDING_TIME_TOP = 70; // of the plot
 
 /** The rows at which the padded bound is worked out: evenly on the logarithmic axis, and both sides of every step. */
 function paddingSteps(tile) {
@@ -59,22 +59,22 @@ export function createPaddingChart(font) {
     const right = width - 14;
     const foot = height - 46;
     const x = logScale(1, MOST_ROWS, left, right);
-    const y = logScale(...PADDING_SECONDS, foot, TIME_TOP);
+    const y = logScale(...PADDING_SECONDS, foot, PADDING_TIME_TOP);
     frame = { x, y, left, right, foot, narrow };
     set(node, { width, height, viewBox: `0 0 ${width} ${height}`, "font-size": narrow ? 12 : 13 });
     set(waste, { x: 1, width: right - 1 });
     set(useful, { x: 1 });
-    set(absent, { x: (left + right) / 2, y: (TIME_TOP + foot) / 2, "font-size": narrow ? 14 : 16 });
+    set(absent, { x: (left + right) / 2, y: (PADDING_TIME_TOP + foot) / 2, "font-size": narrow ? 14 : 16 });
     const across = (values) => values.map((t) => `M${left} ${y(t).toFixed(1)}H${right}`).join("");
     const ticks = narrow ? PADDING_ROWS.slice(0, -1) : PADDING_ROWS;
     grid.replaceChildren(
       svg("path", { class: "rc-minor", d: across(betweenDecades(...PADDING_SECONDS)) }),
-      svg("path", { class: "rc-major", d: across(PADDING_TIMES.map(([t]) => t)) + PADDING_ROWS.map((m) => `M${x(m).toFixed(1)} ${TIME_TOP}V${foot}`).join("") }),
+      svg("path", { class: "rc-major", d: across(PADDING_TIMES.map(([t]) => t)) + PADDING_ROWS.map((m) => `M${x(m).toFixed(1)} ${PADDING_TIME_TOP}V${foot}`).join("") }),
       svg("path", { class: "rc-axis", d: `M${left} ${foot}H${right}` }),
       ...ticks.map((m) => svg("text", { x: x(m), y: foot + 17, "text-anchor": "middle", "font-size": small }, String(m))),
       ...PADDING_TIMES.map(([t, words]) => svg("text", { x: left - 6, y: y(t) + 4, "text-anchor": "end", "font-size": small }, words)),
       svg("text", { class: "rc-title", x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, "rows M"),
-      svg("text", { class: "rc-title", x: 2, y: TIME_TOP - 12 }, "time"),
+      svg("text", { class: "rc-title", x: 2, y: PADDING_TIME_TOP - 12 }, "time"),
     );
   }
 
@@ -103,7 +103,7 @@ export function createPaddingChart(font) {
     const px = x(v.m);
     const bound = y(v.padded_seconds);
     const top = v.measured ? y(v.seconds) : bound;
-    set(here, { d: `M${px.toFixed(1)} ${TIME_TOP}V${foot}` });
+    set(here, { d: `M${px.toFixed(1)} ${PADDING_TIME_TOP}V${foot}` });
     set(gap, { d: `M${px.toFixed(1)} ${bound.toFixed(1)}V${top.toFixed(1)}` });
     set(chosen, { class: v.unstable ? "rc-chosen rc-open" : "rc-chosen", cx: px, cy: top, visibility: v.measured ? "inherit" : "hidden" });
     set(cross, { d: `M${px - 8} ${bound}h16M${px} ${bound - 8}v16`, visibility: v.measured ? "hidden" : "inherit" });
