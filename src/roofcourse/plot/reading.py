@@ -154,12 +154,13 @@ def short_names(items: list[Roofline]) -> list[str]:
     if any(not roof.device or not roof.precision for roof in items):
         return [roof_name(roof) for roof in items]
     many_devices = len({roof.device for roof in items}) > 1
-    many_precisions = len({(roof.precision, roof.path) for roof in items}) > 1
+    many_precisions = len({roof.precision for roof in items}) > 1
+    many_paths = many_precisions or len({roof.path for roof in items}) > 1
     names = []
     for roof in items:
         parts = [device_name(roof.device)] if many_devices else []
         parts += [precision_name(roof.precision)] if many_precisions or not many_devices else []
-        parts += ["vector"] if roof.path == "vector" and many_precisions else []
+        parts += ["vector"] if roof.path == "vector" and many_paths else []
         names.append(" ".join(parts))
     # a nominal and a measured roof of one card, say: fall back to what sets them apart
     if len(set(names)) < len(names):
