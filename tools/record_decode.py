@@ -1,52 +1,82 @@
-"""Record the decode steps of chapter 6 on this machine, as the run that stands in where nothing is measured.
+"""Record the decode steps of chapter 6 on one core, as the run that stands in where nothing is measured.
 
-    python tools/record_decode.py            # writes data/runs/cpu_epyc_genoa_decode.json
+    python tools/record_decode.py [rounds]       # writes data/runs/cpu_epyc_genoa_decode.json
 
-Run it on an idle machine: some minutes on two cores, most of them for the compiler. The spreads are kept, so that a busy
-moment shows; the roofs are measured three times, and the highest count, so that one busy moment does not lower them.
+One core, so that no thread waits for another. Everything is measured in several rounds (3 unless told otherwise), and
+of each step and each roof the fastest round counts: what else runs on the machine can only slow it down. Run it on an
+idle machine all the same; a round takes some minutes, most of them for the compiler. An earlier recording of the same
+machine is kept where it was faster.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+
+import numba
+import torch
 
 from roofcourse.bench import Live
-from roofcourse.llm import sources
-from roofcourse.llm.command import decode_machine
-from roofcourse.llm.decode import precision_for
+from roofcourse.llm import decode_bound, model, sources
+from roofcourse.llm.decode import DecodeSession, modes_for, precision_for
+from roofcourse.llm.steps import TimedSteps, read_decode, write_decode
 from roofcourse.measure.device import open_device
+from roofcourse.measure.stopping import QUICK
 from roofcourse.roofline import Roofline
 from roofcourse.tables import data_folder
 
 
-def highest_roofs(device, precision: str):
-    """The machine of the session with the highest bandwidth and of that with the highest peak, as one."""
-    roofs = [Live(quick=True, device=device).device.roofline(precision) for _ in range(3)]
-    return Highest(max(r.bandwidth for r in roofs), max(r.peak for r in roofs), precision)
+class Roofs:
+    """The highest bandwidth and the highest peak of all rounds, answering as a machine does."""
 
+    name, memory_bytes = "this machine", None
 
-class Highest:
-    def __init__(self, bandwidth: float, peak: float, precision: str) -> None:
-        self.name, self.bandwidth, self.memory_bytes = "this machine", bandwidth, None
-        self.precisions = (precision,)
-        self._roof = Roofline(peak, bandwidth, "cpu", precision, "gemm", "measured")
+    def __init__(self, precision: str) -> None:
+        self.precisions, self.peak, self.bandwidth = (precision,), 0.0, 0.0
+
+    def again(self, device) -> None:
+        seen = Live(quick=True, device=device).device.roofline(self.precisions[0])
+        self.peak, self.bandwidth = max(self.peak, seen.peak), max(self.bandwidth, seen.bandwidth)
 
     def roofline(self, precision: str) -> Roofline:
-        return self._roof
+        return Roofline(self.peak, self.bandwidth, "cpu", precision, "gemm", "measured")
 
 
-def main() -> int:
+def main(rounds: int) -> int:
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
+    path = data_folder() / "runs" / sources.RECORDED
     device = open_device("cpu")
-    return decode_machine(
-        model=sources.MODEL,
-        batches=sources.BATCHES,
-        prompts=sources.PROMPTS,
-        device=device,
-        machine=highest_roofs(device, precision_for(device)),
-        out=data_folder() / "runs" / sources.RECORDED,
-        overwrite=True,
-    )
+    precision, whole = precision_for(device), model(sources.MODEL)
+    roofs, best, earlier = Roofs(precision), {}, None
+    if path.exists():
+        earlier = read_decode(path)
+        roofs.peak, roofs.bandwidth = earlier.roofs["peak"], earlier.roofs["bandwidth"]
+        best = {x.key: x for x in earlier.steps}
+    for turn in range(rounds):
+        roofs.again(device)
+        session = DecodeSession(whole, device, roofs, precision=precision, rule=QUICK, say=print)
+        if earlier is not None:
+            session.run().same_as(earlier)
+        for key in session.missing(sources.BATCHES, sources.PROMPTS, modes_for(device)):
+            step = session.take(*key)
+            if step is not None and (key not in best or step.seconds < best[key].seconds):
+                best[key] = step
+                print(
+                    f"round {turn + 1}: {step.label}: {step.seconds * 1e3:.4g} ms, spread {step.spread:.1%}", flush=True
+                )
+        steps = [replace(x, **bounds(x, whole, roofs)) for x in best.values()]
+        session.steps = steps
+        write_decode(session.run(complete=True), path, overwrite=True)
+    print(TimedSteps(session.run().steps))
+    return 0
+
+
+def bounds(x, whole, roofs: Roofs) -> dict:
+    """The bound of a step under the roofs of all rounds."""
+    found = decode_bound(whole, roofs, x.batch, x.prompt_length, x.precision, x.precision)
+    return {"bound": found.seconds, "bound_part": found.part}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 3))
