@@ -20,8 +20,9 @@ from sphinx.util.docutils import SphinxDirective
 VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
 EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>")
 EXPLORER = re.compile(r'data-rc-explorer="(\w+)"')
-# Names, punctuation and spaces of code look like the text around them, and their spans are a fifth of a page.
-PLAIN_CODE = re.compile(r'<span class="(?:n|nn|nx|p|w)">([^<]*)</span>')
+# Names, punctuation and spaces of code look like the text around them; operators may as well. Their spans were a quarter
+# of a page.
+PLAIN_CODE = re.compile(r'<span class="(?:n|nn|nx|o|p|w)">([^<]*)</span>')
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 
 

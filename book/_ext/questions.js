@@ -188,7 +188,7 @@
       asked = questions.map(({ ask: text, options }, number) => {
         // the first attempt is as printed
         const order = attempt === 0 ? options : shuffled(options, 1000 * attempt + 10 * number + options.length);
-        const box = radios(text, `quiz-${name}-${number}`, order.map((option) => option.text));
+        const box = radios(`${number + 1}. ${text}`, `quiz-${name}-${number}`, order.map((option) => option.text));
         const reply = make("div");
         box.append(reply);
         box.addEventListener("input", () => reply.replaceChildren());

@@ -136,7 +136,7 @@ def test_a_quiz_replies_scores_and_can_be_taken_again(visit):
     quiz = page.locator('[data-rc-quiz="bounds"]')
     questions = rc.quiz("bounds").questions
     options = quiz.get_by_role("group").nth(0).locator("label")
-    assert quiz.locator("legend").all_inner_texts() == [q.ask for q in questions]
+    assert quiz.locator("legend").all_inner_texts() == [f"{n}. {q.ask}" for n, q in enumerate(questions, 1)]
     assert options.all_inner_texts() == list(questions[0].options)
     assert quiz.get_by_role("button", name="Try again").is_hidden()
 
