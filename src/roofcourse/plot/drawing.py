@@ -66,8 +66,10 @@ def axis_names(figure, axes, layout: Layout, x: str | None, y: str | None, lift:
             left, (box.y1 + 10 + lift) / layout.height, y, ha="left", va="bottom", fontsize=layout.small, color=ink
         )
     if x:
+        # A plot can be narrower than the name of its axis, where long names stand beside it.
+        right = max(box.x1, 4 + text_size(x, layout.small)[0])
         figure.text(
-            box.x1 / layout.width,
+            right / layout.width,
             (box.y0 - 24) / layout.height,
             x,
             ha="right",
