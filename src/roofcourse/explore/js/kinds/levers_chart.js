@@ -6,9 +6,9 @@ import { placeNear, textWidth } from "../labels.js";
 import { decades, logScale } from "../scale.js";
 
 // FLOP/byte and FLOP/s; the same as standin_levers.py.
-const RANGE = { x: [0.01, 1e4], y: [1e9, 1e16] };
+const LEVER_RANGE = { x: [0.01, 1e4], y: [1e9, 1e16] };
 
-const line = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
+const leverLine = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
 export function createLeversChart(font) {
   const node = svg("svg", { class: "rc-chart", role: "img" });
@@ -29,20 +29,20 @@ export function createLeversChart(font) {
     const height = narrow ? 390 : Math.round(Math.min(520, Math.max(420, width * 0.6)));
     const left = narrow ? 52 : 60;
     box = { x: left, y: 30, width: width - left - 10, height: height - 76 };
-    x = logScale(...RANGE.x, box.x, box.x + box.width);
-    y = logScale(...RANGE.y, box.y + box.height, box.y);
+    x = logScale(...LEVER_RANGE.x, box.x, box.x + box.width);
+    y = logScale(...LEVER_RANGE.y, box.y + box.height, box.y);
     set(node, { width, height, viewBox: `0 0 ${width} ${height}` });
     const [right, bottom] = [box.x + box.width, box.y + box.height];
     const up = (v) => `M${x(v).toFixed(1)} ${box.y}V${bottom}`;
     const across = (v) => `M${box.x} ${y(v).toFixed(1)}H${right}`;
     const text = (content, attributes) => svg("text", { "font-size": size, ...attributes }, content);
     layers.grid.replaceChildren(
-      svg("path", { class: "rc-major", d: decades(...RANGE.x).map(up).join("") + decades(...RANGE.y).map(across).join("") }),
+      svg("path", { class: "rc-major", d: decades(...LEVER_RANGE.x).map(up).join("") + decades(...LEVER_RANGE.y).map(across).join("") }),
       svg("path", { class: "rc-axis", d: `M${box.x} ${bottom}H${right}` }),
       // On a phone every second decade has its number.
-      ...decades(...RANGE.x).filter((_, i) => !narrow || i % 2 === 0)
+      ...decades(...LEVER_RANGE.x).filter((_, i) => !narrow || i % 2 === 0)
         .map((v) => text(tick(v), { x: Math.min(x(v), right - 14), y: bottom + 17, "text-anchor": "middle" })),
-      ...decades(...RANGE.y).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
+      ...decades(...LEVER_RANGE.y).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
       text("arithmetic intensity (FLOP/byte)", { class: "rc-title", x: box.x + box.width / 2, y: height - 8, "text-anchor": "middle", "font-size": size + 1 }),
       text("throughput (TFLOP/s)", { class: "rc-title", x: 2, y: 13, "font-size": size + 1 }),
     );
@@ -69,8 +69,8 @@ export function createLeversChart(font) {
     let above = -Infinity;
     for (const { path, peak } of roofs) {
       const own = path === last.path;
-      const corners = [RANGE.x[0], peak / card.bandwidth, RANGE.x[1]].map((at) => [x(at), heightAt(peak, at)]);
-      parts.push(svg("path", { class: own ? "rc-line" : "rc-faint", d: line(corners) }));
+      const corners = [LEVER_RANGE.x[0], peak / card.bandwidth, LEVER_RANGE.x[1]].map((at) => [x(at), heightAt(peak, at)]);
+      parts.push(svg("path", { class: own ? "rc-line" : "rc-faint", d: leverLine(corners) }));
       // Above its roof, or below where a higher roof is too near.
       const words = `${names[path]}: ${tflops(peak)}`;
       const at = y(peak) - size - 8 < above ? y(peak) + size + 3 : y(peak) - 6;
@@ -86,7 +86,7 @@ export function createLeversChart(font) {
 
   function drawHere(v, places, there, last, taken) {
     const spots = there.map((place) => ({ x: x(place.intensity), y: y(place.flop_per_s) }));
-    const parts = [svg("path", { class: "rc-gap", d: line(spots.map((spot) => [spot.x, spot.y])) })];
+    const parts = [svg("path", { class: "rc-gap", d: leverLine(spots.map((spot) => [spot.x, spot.y])) })];
     spots.forEach((spot, i) => {
       const end = i === spots.length - 1;
       parts.push(svg("circle", { class: end ? "rc-chosen" : "rc-chosen rc-open", cx: spot.x, cy: spot.y, r: end ? 8 : i === 0 ? 6 : 3.5 }));

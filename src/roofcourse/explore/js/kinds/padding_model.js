@@ -6,7 +6,7 @@ import { deviceOf, precisionOf } from "../spec.js";
 
 export const MOST_ROWS = 1024;
 /** F and B are measured and good to some percent: by so much a time may be shorter than its bound. */
-const MARGIN = 1.05;
+const PADDING_MARGIN = 1.05;
 /** From this share of the measured time on (percent), the padded bound accounts for it. */
 const ACCOUNTS = 75;
 
@@ -59,8 +59,8 @@ export function paddedPoint(spec, device, precision, m, tile) {
     percent: (100 * v.padded_seconds) / seconds,
     rows_possible: (seconds * peak) / flopPerRow,
   });
-  if (executed > m && computeSeconds > MARGIN * seconds) v.fit = "ruled out";
-  else if (memorySeconds > MARGIN * seconds) v.fit = "cache";
+  if (executed > m && computeSeconds > PADDING_MARGIN * seconds) v.fit = "ruled out";
+  else if (memorySeconds > PADDING_MARGIN * seconds) v.fit = "cache";
   else v.fit = v.percent >= ACCOUNTS ? "accounts" : "partly";
   return v;
 }
