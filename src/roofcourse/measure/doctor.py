@@ -18,6 +18,7 @@ PACKAGES = {
     "numba": ("numba", "CPU: FMA sweep, bandwidth with stores past the cache", "pip install 'roofcourse[live]'"),
     "triton": ("triton", "GPU: FMA sweep", "comes with torch on Linux with a GPU"),
     "nvidia-ml-py": ("pynvml", "NVIDIA: clock, power, temperature", "pip install nvidia-ml-py"),
+    "transformers": ("transformers", "decode steps of language models", "pip install 'roofcourse[llm]'"),
     "matplotlib": ("matplotlib", "charts", "pip install 'roofcourse[book]'"),
 }
 
