@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+import explorers
 import figures
 import questions
 from docutils import nodes
@@ -20,8 +21,8 @@ from sphinx.util.docutils import SphinxDirective
 VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
 EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>")
 EXPLORER = re.compile(r'data-rc-explorer="(\w+)"')
-# Names, punctuation and spaces of code look like the text around them; operators may as well. Their spans were a quarter
-# of a page.
+# Names, punctuation and spaces of code look like the text around them; operators may as well. Their spans were a
+# quarter of a page.
 PLAIN_CODE = re.compile(r'<span class="(?:n|nn|nx|o|p|w)">([^<]*)</span>')
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 
@@ -75,6 +76,7 @@ def add_explorers(app: Sphinx, context: dict) -> None:
     kinds = sorted(set(EXPLORER.findall(context.get("body", ""))))
     if not kinds:
         return
+    context["body"] = explorers.share_devices(context["body"])
     from roofcourse import explore
 
     static = Path(app.outdir) / "_static"

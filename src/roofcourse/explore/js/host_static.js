@@ -30,10 +30,16 @@ const explorers = [];
 function start() {
   const mounted = new Map(); // name in the address -> { kind, spec, model, el }
   const seen = new Map();
+  const firstDevices = new Map(); // kind -> the devices of the first explorer of that kind
 
   for (const el of document.querySelectorAll("div.rc-explorer[data-rc-explorer]:not(.rc-live)")) {
     const kind = el.dataset.rcExplorer;
     const { spec, state } = JSON.parse(el.querySelector("script[type='application/json']").textContent);
+    if (Array.isArray(spec.devices)) {
+      // a page says each device once: in a later explorer it is its place in the first one's list
+      const known = firstDevices.get(kind) || firstDevices.set(kind, spec.devices).get(kind);
+      spec.devices = spec.devices.map((device) => (typeof device === "number" ? known[device] : device));
+    }
     const rank = (seen.get(kind) || 0) + 1;
     seen.set(kind, rank);
     const name = rank === 1 ? kind : `${kind}-${rank}`;
