@@ -5,7 +5,7 @@
   CPU). Otherwise a run recorded on a CPU and shipped with the package stands in, and says so.
 
 Every kind has ``device`` (its ceilings), ``bandwidth()``, ``matmul_sweep(precision)``, ``m_sweep(precision)``,
-``fma_sweep(precision)``, ``working_set_sweep()``, ``launch_overhead()`` and ``small_products()``.
+``fma_sweep(precision)``, ``working_set_sweep()``, ``launch_overhead()``, ``small_products()`` and ``lever(name)``.
 """
 
 from __future__ import annotations

@@ -50,7 +50,13 @@ def gpu(small, monkeypatch):
     from roofcourse.measure.settings import measuring
 
     return SimpleNamespace(
-        kind="xpu", place="cpu", cache=2**12, span=small._host_span, settings=lambda p: measuring(torch, p)
+        kind="xpu",
+        name="a GPU",
+        place="cpu",
+        cache=2**12,
+        span=small._host_span,
+        settings=lambda p: measuring(torch, p),
+        release=lambda: None,
     )
 
 
@@ -150,3 +156,16 @@ def test_what_a_gpu_cannot_do_is_said(small, gpu):
         small.on_device(gpu, "graph", quick=True)
     with pytest.raises(Unavailable, match="^the lever 'block' is not measured on a GPU$"):
         small.on_device(gpu, "block", quick=True)
+
+
+def test_a_kernel_that_a_gpu_does_not_have_is_said_in_one_line(small, gpu, monkeypatch):
+    import torch
+
+    from roofcourse.measure.support import Unavailable
+
+    def without_a_compiler(*arguments, **named):
+        raise RuntimeError("no compiler for this\nand many lines more")
+
+    monkeypatch.setattr(torch, "compile", lambda formula: without_a_compiler)
+    with pytest.raises(Unavailable, match="^the lever 'fuse' does not run on a GPU: .*no compiler for this$"):
+        small.on_device(gpu, "fuse", quick=True)

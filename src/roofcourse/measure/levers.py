@@ -22,7 +22,7 @@ from ..records import Measurement
 from . import cpu
 from .kernels import FMA_A, FMA_B, normal
 from .settings import measuring
-from .support import Unavailable
+from .support import Unavailable, one_line
 
 #: How long the ways of one lever take turns, and how often they do so at least.
 SECONDS, QUICK_SECONDS = 4.0, 1.2
@@ -75,7 +75,13 @@ def on_device(device, name: str, *, quick: bool) -> list[Measurement]:
     if name not in ON_A_GPU:
         raise Unavailable(f"the lever {name!r} is not measured on a GPU")
     with device.settings("fp32"):
-        return _take(ON_A_GPU[name](device), device.kind, quick, device.span)
+        try:
+            return _take(ON_A_GPU[name](device), device.kind, quick, device.span)
+        except (RuntimeError, NotImplementedError, TypeError, ImportError) as error:
+            # What torch raises for a kernel or a compiler that is not there: its first line is the reason.
+            raise Unavailable(f"the lever {name!r} does not run on {device.name}: {one_line(error)}") from error
+        finally:
+            device.release()
 
 
 # -- timing ---------------------------------------------------------------------------------------------------------
