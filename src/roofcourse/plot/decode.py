@@ -245,14 +245,14 @@ def bound_and_measured(rows: Mapping, *, title: str = "") -> Figure:
 def step_modes(steps, *, title: str = "") -> Figure:
     """Decode steps timed on one machine in several modes: time in kernels by kind, time outside them, and the bound.
 
-    steps: live or recorded steps such as rc.bench("local").decode_steps(); each with the profiled times of its kernels.
+    steps: live or recorded steps such as rc.bench("local").decode(); each with the profiled times of its kernels.
     The mark is the time without the profiler; profiled kernels may add up to a little more. The upright line is the
     lower bound. Raises ValueError in one line for steps that were not profiled.
     """
     who = "rc.plot.step_modes"
     found = list(steps)
     if not found or not all(hasattr(x, "by_kind") for x in found):
-        raise ValueError(f"{who} draws decode steps that were timed live, such as rc.bench('local').decode_steps()")
+        raise ValueError(f"{who} draws decode steps that were timed live, such as rc.bench('local').decode()")
     bare = next((x.label for x in found if x.kernel_seconds is None), None)
     if bare:
         raise ValueError(f"{who}: {bare} was not profiled, so its time cannot be split")
