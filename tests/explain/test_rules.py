@@ -104,6 +104,9 @@ def test_padding_accounts_for_a_flat_time_only_if_the_executed_rows_fill_it():
     # Left of the ridge point padded rows cost nothing: 4 rows are 40 FLOP on 100 bytes, I = 0.4.
     left = padded((1, 5.0), (2, 5.0), (4, 5.0), (8, 10.0), flop=10)
     assert "padding" not in standings(left[0], left)
+    # So too where the rows would fill the time: 800 FLOP in 1.14 s are 70 % of F, but the 100 bytes take longer.
+    near = padded((1, 1.14), (2, 1.14), (4, 1.14), flop=200)
+    assert "padding" not in standings(near[0], near)
 
 
 def test_above_the_memory_roof_a_cache_is_likely_only_if_the_data_nearly_fit():

@@ -148,6 +148,7 @@ def test_memory_that_is_used_again_is_not_taken_for_the_old_one():
 def test_effective_bytes_of_views():
     assert effective_bytes(x) == 512
     assert effective_bytes(b.expand(8, 16)) == 64
+    assert effective_bytes(w[:1].expand(8, 16)) == 64
     assert effective_bytes(x.T) == 512
     assert effective_bytes(x[::2]) == 256
     assert effective_bytes(torch.eye(3).to_sparse()) is None

@@ -104,7 +104,7 @@ class _Ledger:
         self.rows: dict[tuple, list] = {}
         self.order: list[tuple] = []
         self.made: set[int] = set()  # memory allocated inside
-        self.keep: list = []  # keeps it alive, so that no address is used twice
+        self.keep: list = []  # keeps what came from outside alive, so that no address is used twice
         self.read: dict[int, dict[tuple, float]] = {}
         self.size: dict[int, float] = {}
         self.written: dict[int, dict[tuple, float]] = {}
@@ -176,7 +176,6 @@ class _Ledger:
 
     def _make(self, t) -> None:
         self.made.add(_place(t))
-        self.keep.append(t)
 
     def _view(self, t) -> tuple:
         return (t.storage_offset(), tuple(t.shape), tuple(t.stride()))
