@@ -12,6 +12,7 @@ import pytest
 
 import roofcourse as rc
 from roofcourse import explore
+from roofcourse.cli import main
 from roofcourse.explore import kinds
 from roofcourse.explore.kinds import decode
 from roofcourse.explore.own import own_devices
@@ -62,6 +63,22 @@ def test_the_same_answer_as_the_package():
     v = values(**state)
     assert (v["seconds"], v["tokens_per_second"]) == (bound.seconds, bound.tokens_per_second)
     assert (v["fits"], v["batch_where_weights_stop"]) == (bound.fits, bound.batch_where_weights_stop)
+
+
+@pytest.mark.parametrize(("model", "device", "batch", "weights", "kv"), [
+    ("qwen2.5-7b", "h100", 37, "bf16", "bf16"),
+    ("mixtral-8x7b", "b300", 4, "fp8", "fp8"),
+    ("gpt2", "rtx4080", 1, "int4", "int4"),
+])  # fmt: skip
+def test_the_command_line_gives_the_same_answer(model, device, batch, weights, kv, capsys):
+    asked = ["--model", model, "--device", device, "--batch", str(batch), "--prompt", "700"]
+    assert main(["decode", "--bound", *asked, "--weights", weights, "--kv", kv]) == 0
+    said = capsys.readouterr().out
+    v = values(model=model, device=device, batch=batch, prompt_length=700, weight_precision=weights, kv_precision=kv)
+    (row,) = [line.split() for line in said.splitlines() if line.split()[:2] == [str(batch), "700"]]
+    assert f"{v['seconds'] * 1e3:,.4g}" in row
+    assert f"{v['tokens_per_second']:,.4g}" in row
+    assert f"from batch {v['batch_where_weights_stop']:,} on" in said
 
 
 def test_measured_steps_stand_only_where_they_were_measured():
