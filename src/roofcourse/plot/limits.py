@@ -285,7 +285,7 @@ def saturation(kernels: Mapping[str, tuple[float, float]], *, title: str = "") -
                 x, x + width, ymin=y / 108, ymax=(y + height) / 108, color=palette.role(role).light, alpha=0.1, lw=0
             )
         taken = [
-            write(axes, "arithmetic near saturation", box.x0 + 8, box.y1 - 12, layout,
+            write(axes, "arithmetic near saturation", *axes.transData.transform((2, 84)), layout,
                   palette.role("compute").light_text),
             write(axes, "memory near saturation", box.x1 - 12, box.y0 + 12, layout, palette.role("memory").light_text,
                   rotation=90, ha="center", va="bottom"),
