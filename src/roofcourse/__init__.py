@@ -12,7 +12,7 @@ from .bench import bench
 from .catalogue import Device, device, devices
 from .exercise import check, hint
 from .explain import Explanation, explain
-from .place import Point, place
+from .place import Point, place, placed
 from .precision import PRECISIONS, Precision, precision
 from .records import Measurement, Measurements
 from .roofline import Roofline
@@ -82,6 +82,7 @@ __all__ = [
     "peak_range",
     "peak_sources",
     "place",
+    "placed",
     "precision",
     "reduction",
     "stencil",

@@ -158,3 +158,20 @@ def test_backward_is_seen_when_gradients_are_on():
     leaf = torch.ones(16, 16, requires_grad=True)
     found = count(lambda: (x @ leaf).sum().backward())
     assert found.matrix_flop == 2 * 2 * 8 * 16 * 16  # the product, and the gradient of leaf
+
+
+@pytest.mark.parametrize(
+    ("operator", "rest"),
+    [
+        ("_scaled_dot_product_flash_attention", (0.0, True)),  # dropout, is_causal
+        ("_scaled_dot_product_efficient_attention", (None, False, 0.0, True)),  # bias, log-sum-exp, dropout, is_causal
+        ("_scaled_dot_product_cudnn_attention", (None, False, 0.0, True)),
+        ("_scaled_dot_product_flash_attention_for_cpu", (0.0, True)),
+    ],
+)
+def test_causal_is_read_where_each_backend_has_it(operator, rest):
+    from roofcourse.place.formulas import flop
+
+    func = getattr(torch.ops.aten, operator).default
+    assert flop(func, (q, q, q, *rest), {}, (q,), {}) == (4 * 36 * (2 * 16 + 2 * 16), "formula")
+    assert flop(func, (q, q, q), {}, (q,), {}) == (4 * 64 * (2 * 16 + 2 * 16), "formula")

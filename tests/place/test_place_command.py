@@ -78,7 +78,7 @@ def test_a_run_of_another_machine_gives_no_ceilings(tmp_path, capsys):
     other = data_folder() / "runs" / "cpu_epyc_milan.json"
     assert main(["place", "torch.relu", "--shape", "8x8", "--run", str(other)]) == 1
     said = capsys.readouterr().err
-    assert "was measured on AMD EPYC (cpu), this machine is Fake CPU (cpu)" in said
+    assert "is of another machine (name 'AMD EPYC', here 'Fake CPU'): its ceilings are not this machine's" in said
     assert said.count("\n") == 1
 
 

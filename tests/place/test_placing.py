@@ -13,7 +13,7 @@ import roofcourse as rc  # noqa: E402
 from roofcourse.bench import Live  # noqa: E402
 from roofcourse.measure.fake import FakeDevice  # noqa: E402
 from roofcourse.measure.stopping import StopRule  # noqa: E402
-from roofcourse.place import Point  # noqa: E402
+from roofcourse.place import Point, placing  # noqa: E402
 
 RULE = StopRule(10, 0.0, 1.0, 0.0, 1.0)
 MIB = 2**20
@@ -168,3 +168,33 @@ def test_a_broken_saved_point_gets_one_line(bench, change, message):
     change(facts)
     with pytest.raises(ValueError, match=message):
         Point.from_dict(facts)
+
+
+def test_a_compiled_function_is_counted_as_it_was_before():
+    def relu(t):
+        return torch.relu(t)
+
+    assert placing._eager(torch.compile(relu, backend="eager")) == (relu, True)
+    layer = torch.nn.Linear(4, 4)
+    assert placing._eager(torch.compile(layer, backend="eager")) == (layer, True)
+    assert placing._eager(relu) == (relu, False)
+
+
+def test_fp32_products_on_a_gpu_are_shown_the_tf32_roof():
+    fake = FakeDevice(noise=0.0, bandwidth=3e12, overhead=1e-6)
+    gpu = Live(quick=True, device=fake, rule=RULE)
+    point = rc.place(taking(gpu, 1e-3, torch.matmul), y, y, bench=gpu)
+    assert "tf32" in {r.precision for r in point.roofs}
+
+
+def test_the_ceilings_of_another_machine_are_refused():
+    elsewhere = rc.bench("local", "bundled")
+    elsewhere.machine["name"] = "Somebody else's"
+    with pytest.raises(ValueError, match="the bench is of another machine"):
+        rc.place(torch.relu, y, bench=elsewhere)
+
+
+def test_a_placed_point_can_be_explained_again(bench):
+    point = rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench)
+    again = rc.explain(point, point.roofline, path="vector")
+    assert again.percent == point.explanation.percent

@@ -65,7 +65,7 @@ def test_another_machine_is_refused_and_the_file_stays(tmp_path):
     path = tmp_path / "run.json"
     save(toy(), path, MACHINE)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="runs of different machines do not merge: name is 'Toy' in one and 'Other'"):
+    with pytest.raises(ValueError, match=r"is of another machine \(name 'Toy', here 'Other'\)"):
         save(toy(), path, MACHINE | {"name": "Other"})
     assert path.read_bytes() == before
 

@@ -41,7 +41,7 @@ def explain(
 ) -> Explanation:
     """Why ``point`` is where it is under ``roofline``. The more is known, the more can be said; nothing is guessed.
 
-    ``point``: a :class:`~roofcourse.Measurement` (or anything with ``work`` and ``seconds``). ``sweep``: measurements
+    ``point``: a :class:`~roofcourse.Measurement` or a placed :class:`~roofcourse.Point`. ``sweep``: measurements
     of its neighbours, the evidence for launch overhead, kernel choice and padding. ``launch``: seconds it takes to
     start a kernel, or the line that ``bench.launch_overhead()`` gives.
 
@@ -58,6 +58,8 @@ def explain(
     from . import advice, rules
     from .wording import percent, roof_name, throughput, time
 
+    point = getattr(point, "measurement", point)  # what rc.place gave holds its record
+    sweep = [getattr(x, "measurement", x) for x in sweep or ()]
     case = _case(
         point,
         roofline,
@@ -131,7 +133,7 @@ def _case(point, roofline, sweep, launch, device, facts):
     if "roofs" in given:
         given["roofs"] = tuple(given["roofs"])
     seconds = getattr(launch, "overhead", launch)
-    return Case(point, roofline, tuple(sweep or ()), seconds if seconds and seconds > 0 else None, **given)
+    return Case(point, roofline, tuple(sweep), seconds if seconds and seconds > 0 else None, **given)
 
 
 def _caveats(point, case, byte_source) -> tuple[str, ...]:

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from .point import BYTE_SOURCES, Operator, Point
 
-__all__ = ["BYTE_SOURCES", "Operator", "Point", "place"]
+__all__ = ["BYTE_SOURCES", "Operator", "Point", "place", "placed"]
+
+
+def placed(run) -> tuple[Point, ...]:
+    """The points that ``roofcourse place --save`` put into a run file (its path), in that order.
+
+    Raises ``ValueError`` in one line for a broken file or point.
+    """
+    from .store import placed as points
+
+    return points(run)
 
 
 def place(

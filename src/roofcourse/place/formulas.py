@@ -89,9 +89,11 @@ def attention_flop(query, key, value, causal: bool) -> int:
     return 2 * batch * heads * pairs * (width + out)
 
 
-def _attention(args: tuple, kwargs: dict) -> int:
+def _attention(func, args: tuple, kwargs: dict) -> int:
     query, key, value = args[:3]
-    causal = kwargs.get("is_causal", next((a for a in args[3:] if isinstance(a, bool)), False))
+    # The backends put it at different places: the operator's own schema says where.
+    at = [a.name for a in func._schema.arguments].index("is_causal")
+    causal = args[at] if at < len(args) else kwargs.get("is_causal", False)
     return attention_flop(query, key, value, causal)
 
 
@@ -104,8 +106,8 @@ def flop(func, args: tuple, kwargs: dict, out, torch_formulas: dict) -> tuple[in
 
     name = func.overloadpacket.__name__
     plain = name.removesuffix("_") if not name.startswith("_") else name
-    if "attention" in name and "backward" not in name and len(args) >= 3 and all(torch.is_tensor(a) for a in args[:3]):
-        return _attention(args, kwargs), "formula"
+    if name.startswith("_scaled_dot_product_") and not name.endswith("_backward"):
+        return _attention(func, args, kwargs), "formula"
     if func.overloadpacket in torch_formulas:
         return int(torch_formulas[func.overloadpacket](*args, **kwargs, out_val=out)), "torch"
     if func.is_view or name in NONE or plain in MOVING:

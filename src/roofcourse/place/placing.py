@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +38,8 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
     done, source = _work(counted, work, counted_bytes)
     here = where.live(where.kind_of(counted.places)) if bench is None or not bench.live else bench
     roofs_of = where.recorded(run, here.machine) if run is not None else bench or here
+    if bench is not None and not bench.live:
+        where.same_machine(bench.machine, here.machine, "the bench")
     own = _own_precision(torch, counted, here)
     placed = wanted or own
     path = "gemm" if counted.matrix_flop >= 0.5 * done.flop and done.flop else "vector"
@@ -49,6 +51,9 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
         roofs_of = here
         roof, notes = where.ceiling(here.device, placed, path)
         notes = [f"{Path(run).name}: {reason}; the ceiling was measured now.", *notes]
+    if own == "fp32" and path == "gemm" and here.where != "cpu":
+        with suppress(LookupError):  # cards without TF32 units have no such roof to show
+            roofs_of.device.roofline("tf32")
     timing, telemetry = _time(torch, here.hardware, lambda: fn(*args), own, gradients)
     noisy = checks.unstable(timing.samples, MINIMUM_SAMPLES)
     measurement = Measurement(

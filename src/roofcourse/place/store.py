@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..records import SHAPE, Measurements, Run, read_run, write_run
 from .point import Point
+from .where import same_machine
 
 try:
     import fcntl
@@ -33,6 +34,7 @@ def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> i
         if path.exists():
             # The file's own manifest stays, and its measurements; a run of another method or machine is refused.
             there = read_run(path)
+            same_machine(there.machine, machine, str(path))
             known = {_same(x) for x in there.measurements}
             new = Measurements(x for x in measured if _same(x) not in known)
             run = replace(there.merged(replace(run, measurements=new)), complete=there.complete)
@@ -40,9 +42,11 @@ def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> i
     return len(run.placed)
 
 
-def placed(run: Run) -> tuple[Point, ...]:
-    """The placed points of a run, as they were saved. Raises ``ValueError`` in one line for a broken one."""
-    return tuple(Point.from_dict(facts) for facts in run.placed)
+def placed(run: Run | str | os.PathLike) -> tuple[Point, ...]:
+    """The placed points of a run or of a run file, as they were saved. Raises ``ValueError`` in one line for a broken
+    one."""
+    found = run if isinstance(run, Run) else read_run(run)
+    return tuple(Point.from_dict(facts) for facts in found.placed)
 
 
 def _same(x) -> tuple:

@@ -37,13 +37,22 @@ def recorded(path, machine: dict):
     from ..records import read_run
 
     found = read_run(path)
-    for fact in ("key", "name"):
-        if found.machine.get(fact) != machine.get(fact):
-            raise ValueError(
-                f"{path} was measured on {found.machine.get('name')} ({found.machine.get('key')}), this machine is "
-                f"{machine.get('name')} ({machine.get('key')}): its ceilings are not this machine's"
-            )
+    same_machine(found.machine, machine, str(path))
     return Recorded(found)
+
+
+#: What tells machines apart; virtual ones often share a name.
+_TELLING = ("name", "key", "cores", "multiprocessors", "last_level_cache_bytes", "vector_instructions", "device_hash")
+
+
+def same_machine(there: dict, here: dict, what: str) -> None:
+    """Raises ``ValueError`` in one line if two manifests are of different machines; a fact that one lacks tells nothing."""
+    for fact in _TELLING:
+        one, other = there.get(fact), here.get(fact)
+        if one is not None and other is not None and one != other:
+            raise ValueError(
+                f"{what} is of another machine ({fact} {one!r}, here {other!r}): its ceilings are not this machine's"
+            )
 
 
 def ceiling(device, precision: str, path: str) -> tuple[Roofline, list[str]]:
