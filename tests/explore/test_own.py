@@ -124,7 +124,7 @@ def test_the_explorers_take_a_run_in_python(one_line):
     with one_line(LookupError):
         explore.compute("m_sweep", {"device": "cpu"})
     with one_line(ValueError):
-        explore.compute("bounds", {}, run=mine)
+        explore.compute("padding", {}, run=mine)
 
 
 def test_remarks_on_doubtful_points():
@@ -183,7 +183,7 @@ def near(browser, python) -> bool:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("kind", ["m_sweep", "ridge", "measurement"])
+@pytest.mark.parametrize("kind", ["m_sweep", "ridge", "measurement", "bounds", "intensity"])
 @pytest.mark.parametrize("path", [*RUNS, "tricky"], ids=lambda p: getattr(p, "stem", p))
 def test_browser_and_python_read_the_same_device(open_page, kind, path, tricky):
     path = tricky if path == "tricky" else path
@@ -217,6 +217,13 @@ def test_browser_and_python_compute_the_same(open_page, path, tricky):
             for i in range(-10, 41)
             for other in ("cpu.fp64.vector", "v100.fp64")
         ],
+        "bounds": [
+            {"device": "cpu", "precision": p, "flop": 10.0**f, "bytes": 10.0**b}
+            for p in names
+            for f in range(6, 16)
+            for b in range(3, 13)
+        ],
+        "intensity": [{"device": "cpu", "precision": p, "m": m} for p in names for m in rows],
         "measurement": [
             {"device": "cpu", "kernel": kernel, "point": point}
             for kernel, _, _ in kinds.get("measurement").KERNELS
@@ -370,7 +377,7 @@ def test_labels_of_an_own_device_do_not_collide(open_page, width, tmp_path):
 
     long = replace(read_run(RECORDED), machine={**read_run(RECORDED).machine, "name": "A Very Long Name Of A Machine"})
     path = write_run(long, tmp_path / "long.json")
-    for kind in ("m_sweep", "ridge", "measurement"):
+    for kind in ("m_sweep", "ridge", "measurement", "bounds", "intensity"):
         page = open_page((kind, {}), width=width)
         drop(page, path)
         page.page.wait_for_function("window.roofcourse.explorers[0].spec.devices.length === 13")

@@ -44,8 +44,8 @@ def roofs() -> list[str]:
 
 CONTROLS = {
     "m_sweep": ["m", "m_exact", "precision", "device", "run"],
-    "bounds": ["kernel", "precision", "device", "flop", "bytes"],
-    "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact"],
+    "bounds": ["kernel", "precision", "device", "flop", "bytes", "run"],
+    "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact", "run"],
     "ridge": ["preset", "intensity", *roofs(), "run"],
     "measurement": ["kernel", "device", "point", "run"],
     "levers": ["kernel", "device", "reaches", "lever1", "lever2", "lever3", "lever4", "lever5"],

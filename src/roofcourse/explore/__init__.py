@@ -56,20 +56,19 @@ def m_sweep(device="h100", precision=None, m: int = 16, run=None):
 
     Its traits ``m``, ``precision`` and ``device`` can be read and set; ``values`` has the numbers of the current state.
     """
-    own, device = _with_device(run, device)
-    state = {"device": device, "precision": precision or "fp16", "m": m}
-    if device in own and precision is None:
-        state = kinds.get("m_sweep").start(own[device], state)
+    own, state = _started("m_sweep", run, {"device": device, "precision": precision, "m": m})
     return _widget("m_sweep", own, **state)
 
 
-def bounds(device="h100", precision="fp16", flop: float | None = None, bytes: float | None = None):
+def bounds(device="h100", precision=None, flop: float | None = None, bytes: float | None = None, run=None):
     """Two bars, W/F and Q/B: the longer one is the lower bound of the time. ``flop`` is W, ``bytes`` is Q.
 
-    Traits ``flop``, ``bytes``, ``precision`` and ``device`` can be read and set.
+    ``run``, and a measured machine as ``device``, as in :func:`m_sweep`. Traits ``flop``, ``bytes``,
+    ``precision`` and ``device`` can be read and set.
     """
     given = {key: value for key, value in (("flop", flop), ("bytes", bytes)) if value is not None}
-    return _widget("bounds", device=device, precision=precision, **given)
+    own, state = _started("bounds", run, {"device": device, "precision": precision})
+    return _widget("bounds", own, **state, **given)
 
 
 def decode(
@@ -96,12 +95,14 @@ def decode(
     return _widget("decode", own, **state)
 
 
-def intensity(device="h100", precision="fp16", m: int = 16, n: int = 8192, k: int = 8192):
+def intensity(device="h100", precision=None, m: int = 16, n: int = 8192, k: int = 8192, run=None):
     """The arithmetic intensity of X (M, K) times A (K, N), and the share of each matrix in the traffic.
 
-    Traits ``m``, ``n``, ``k``, ``precision`` and ``device`` can be read and set.
+    ``run``, and a measured machine as ``device``, as in :func:`m_sweep`. Traits ``m``, ``n``,
+    ``k``, ``precision`` and ``device`` can be read and set.
     """
-    return _widget("intensity", device=device, precision=precision, m=m, n=n, k=k)
+    own, state = _started("intensity", run, {"device": device, "precision": precision})
+    return _widget("intensity", own, **state, m=m, n=n, k=k)
 
 
 def levers(device="h100", kernel: str = "product", levers="none", reaches: int = 50):
@@ -155,6 +156,15 @@ def _own(run) -> dict:
     from .own import own_devices
 
     return own_devices(run)
+
+
+def _started(kind: str, run, state: dict):
+    """Own devices by key, and the state with a precision: FP16, or one that the chosen run has."""
+    own, device = _with_device(run, state["device"])
+    full = {**state, "device": device, "precision": state["precision"] or "fp16"}
+    if device in own and state["precision"] is None:
+        full = kinds.get(kind).start(own[device], full)
+    return own, full
 
 
 def _with_device(run, device):

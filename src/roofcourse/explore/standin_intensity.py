@@ -15,7 +15,7 @@ NAMES = {"x": "X", "a": "A", "y": "Y", "scales": "scales"}
 LEFT, RIGHT = 8, WIDTH - 8
 
 
-def intensity_figure(v: dict, chosen: str, ridges: Sequence[tuple[str, str, float]]) -> str:
+def intensity_figure(v: dict, chosen: str, ridges: Sequence[tuple[str, str, float]], colour_of_chosen: str) -> str:
     """The traffic as one stacked bar, and I on a logarithmic axis with the ridge points of the cards.
 
     ``ridges``: (key, name, ridge point in FLOP/byte) of every card that has one.
@@ -45,7 +45,7 @@ def intensity_figure(v: dict, chosen: str, ridges: Sequence[tuple[str, str, floa
     parts.append(element("path", class_="rc-axis", d=f"M{LEFT} {foot}H{RIGHT}", stroke="currentColor"))
     for key, name, ridge in ridges:
         own = key == chosen
-        colour = palette.device(key).light if own else "currentColor"
+        colour = colour_of_chosen if own else "currentColor"
         d = f"M{x(ridge):.1f} {top - 6 if own else foot - 10}V{foot}"
         parts.append(
             element("path", d=d, stroke=colour, stroke_width=2.5 if own else 1, stroke_opacity=1 if own else 0.5)

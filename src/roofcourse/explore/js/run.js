@@ -170,3 +170,13 @@ export function deviceOfRun(spec, { machine, points }, file) {
     },
   };
 }
+
+/** An explorer of devices with their F by precision, with the machine of a run, which is chosen, in a precision that it has. */
+export function peaksWithRun(spec, run, file, state) {
+  const { common, ceilings } = deviceOfRun(spec, run, file);
+  const products = ceilings.filter(({ path }) => path === "gemm");
+  if (products.length === 0) throw new WrongRun(`${common.name}: this run has no roof of a matrix product: measure with --only bandwidth,matmul`);
+  const peaks = Object.fromEntries(products.map(({ precision, peak }) => [precision, peak]));
+  const precision = [state.precision, "fp32"].find((name) => name in peaks) || products[0].precision;
+  return { spec: { ...spec, devices: [...spec.devices, { ...common, peaks }] }, state: { ...state, device: common.key, precision } };
+}

@@ -114,6 +114,11 @@ export function showLink(link, href) {
   if (href !== null) link.href = href;
 }
 
+/** Who measured what is shown of a device. */
+export function sourceOf(spec, device) {
+  return "own" in device ? `run of ${device.own}` : spec.source;
+}
+
 /** "AMD EPYC (run of 2026-11-30)": a device in a list of choices. */
 export function titleOf(device) {
   return "own" in device ? `${device.name} (run of ${device.own})` : device.name;

@@ -26,6 +26,22 @@ def check_device(value, own: dict | None = None) -> str:
     return device(value).key
 
 
+def peaks_spec(d) -> dict:
+    """A device with its F by precision, for the kinds that need no more of it."""
+    about = d.spec() if hasattr(d, "spec") else device_spec(d)
+    return {**about, "peaks": {p: d.roofline(p).peak for p in d.precisions if p in precisions()}}
+
+
+def start_with_peaks(d, state: dict) -> dict:
+    """The state that shows an own device that has just come, in a precision that it has."""
+    known = [p for p in d.precisions if p in precisions()]
+    if not known:
+        ask = "measure with --only bandwidth,matmul"
+        raise LookupError(f"{d.name}: this run has no roof of a matrix product: {ask}")
+    wanted = next((p for p in (state["precision"], "fp32") if p in known), known[0])
+    return {**state, "device": d.key, "precision": wanted}
+
+
 def card(key: str, own: dict):
     """The device of a checked key."""
     return own[key] if key in own else device(key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from ... import work as rules
-from ...catalogue import Device, device, devices
+from ...catalogue import Device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import Work
 from .. import format as fmt
@@ -45,21 +45,22 @@ def kernels() -> tuple[dict, ...]:
 
 
 _START = rules.gemv(8192, 8192, "fp16")
+OWN = True
 DEFAULTS = {"flop": float(_START.flop), "bytes": float(_START.bytes), "precision": "fp16", "device": "h100"}
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key == "flop":
         return _common.check_positive("flop", value, *FLOP_RANGE, "FLOP")
     if key == "bytes":
         return _common.check_positive("bytes", value, *BYTES_RANGE, "bytes")
-    return _common.check_device(value) if key == "device" else _common.check_precision(value)
+    return _common.check_device(value, own) if key == "device" else _common.check_precision(value)
 
 
-def compute(state: dict) -> dict:
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state, in SI units, and the sentence about them; keys that do not apply are left out."""
-    card, precision = device(state["device"]), PRECISIONS[state["precision"]]
+    card, precision = _common.card(state["device"], own or {}), PRECISIONS[state["precision"]]
     work = Work(state["flop"], state["bytes"])
     v = {"flop": work.flop, "bytes": work.bytes, "intensity": work.intensity, "bandwidth": card.bandwidth}
     v["available"] = precision.name in card.precisions
@@ -102,19 +103,29 @@ def _sentence(card: Device, precision: Precision, v: dict) -> str:
     return f"{facts} {longer} {times} times as long. Hence {v['bound']}-bound: {least}."
 
 
-@cache
-def spec() -> dict:
+def spec(own: dict | None = None) -> dict:
     """What the browser needs: each device's B, its F by precision, and the kernels to try."""
+    if not own:
+        return _catalogue_spec()
+    return {
+        **_catalogue_spec(),
+        "devices": [*_catalogue_spec()["devices"], *(_common.peaks_spec(d) for d in own.values())],
+    }
+
+
+start = _common.start_with_peaks
+
+
+@cache
+def _catalogue_spec() -> dict:
     return {
         "source": _common.SOURCE,
         "precisions": _common.precision_spec(),
-        "devices": [
-            {**_common.device_spec(d), "peaks": {p: d.roofline(p).peak for p in d.precisions}} for d in devices()
-        ],
+        "devices": [_common.peaks_spec(d) for d in devices()],
         "kernels": list(kernels()),
     }
 
 
-def stand_in(state: dict) -> str:
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The two bars of one state as an SVG that needs no script."""
-    return bars_figure(compute(state))
+    return bars_figure(compute(state, own))

@@ -9,16 +9,19 @@ from __future__ import annotations
 from functools import cache
 from math import ceil
 
-from ...catalogue import Device, device, devices
+from ... import palette
+from ...catalogue import Device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import gemm
 from .. import format as fmt
+from ..standin import own_swatch
 from ..standin_intensity import intensity_figure
 from . import _common
 
 LABEL = "the intensity of a matrix product"
 SIZES = ("m", "n", "k")
 LARGEST = 16384
+OWN = True
 DEFAULTS = {"m": 16, "n": 8192, "k": 8192, "precision": "fp16", "device": "h100"}
 
 #: An intensity within this fraction of the ridge point is called equal to it.
@@ -38,11 +41,11 @@ SHAPES = (
 )
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key in SIZES:
         return _common.check_whole(key, value, 1, LARGEST)
-    return _common.check_device(value) if key == "device" else _common.check_precision(value)
+    return _common.check_device(value, own) if key == "device" else _common.check_precision(value)
 
 
 def parts(m: int, n: int, k: int, precision: Precision) -> dict[str, float]:
@@ -56,9 +59,9 @@ def parts(m: int, n: int, k: int, precision: Precision) -> dict[str, float]:
     return {"x": s * x, "a": s * a, "y": s * y, "scales": 0}
 
 
-def compute(state: dict) -> dict:
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state, in SI units, and the sentence about them; keys that do not apply are left out."""
-    card, precision = device(state["device"]), PRECISIONS[state["precision"]]
+    card, precision = _common.card(state["device"], own or {}), PRECISIONS[state["precision"]]
     sizes = {key: state[key] for key in SIZES}
     work = gemm(**sizes, precision=precision)
     moved = parts(**sizes, precision=precision)
@@ -101,24 +104,37 @@ def _sentence(card: Device, precision: Precision, v: dict) -> str:
     return f"{first} {second} {asks}: {v['bound']}-bound there."
 
 
-@cache
-def spec() -> dict:
+def spec(own: dict | None = None) -> dict:
     """What the browser needs: each device's B and F by precision, and the shapes to try."""
+    if not own:
+        return _catalogue_spec()
+    return {
+        **_catalogue_spec(),
+        "devices": [*_catalogue_spec()["devices"], *(_common.peaks_spec(d) for d in own.values())],
+    }
+
+
+start = _common.start_with_peaks
+
+
+@cache
+def _catalogue_spec() -> dict:
     return {
         "source": _common.SOURCE,
         "precisions": _common.precision_spec(),
-        "devices": [
-            {**_common.device_spec(d), "peaks": {p: d.roofline(p).peak for p in d.precisions}} for d in devices()
-        ],
+        "devices": [_common.peaks_spec(d) for d in devices()],
         "shapes": list(SHAPES),
     }
 
 
-def stand_in(state: dict) -> str:
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The traffic and the intensity of one state as an SVG that needs no script."""
+    own = own or {}
     ridges = [
         (d.key, d.name, d.roofline(state["precision"]).ridge_point)
-        for d in devices()
+        for d in (*devices(), *own.values())
         if state["precision"] in d.precisions
     ]
-    return intensity_figure(compute(state), state["device"], ridges)
+    key = state["device"]
+    colour = own_swatch(own[key].colour) if key in own else palette.device(key)
+    return intensity_figure(compute(state, own), key, ridges, colour.light)

@@ -3,8 +3,10 @@
 import { html, set, write } from "../dom.js";
 import { bytes, flop, significant, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
+import { peaksWithRun } from "../run.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showNote, watchWidth,
+  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent,
+  placeSlider, showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf, precisionOf } from "../spec.js";
 import { createBoundsChart } from "./bounds_chart.js";
@@ -31,7 +33,7 @@ function mountBounds({ root, model, spec, host }) {
     change({ flop: w, bytes: q, precision: name });
   });
   const precision = createSelect(spec.precisions.map((p) => [p.name, p.label]), (value) => change({ precision: value }));
-  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change({ device: value }));
+  const device = createSelect(spec.devices.map((d) => [d.key, titleOf(d)]), (value) => change({ device: value }));
   const slide = (key) => createSlider({
     last: LAST_STEP, page: PER_DECADE, tolerance: 0.25, onMove: (position) => change({ [key]: valueAt(key, position) }),
   });
@@ -60,8 +62,9 @@ function mountBounds({ root, model, spec, host }) {
   shell.tiles.append(...Object.values(tiles).map((tile) => tile.node));
 
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
+  const legend = html("p", { class: "rc-legend" });
   shell.foot.append(
-    html("p", { class: "rc-legend" }, `F and B measured (${spec.source}); the times are the model's lower bounds`),
+    legend,
     ...(host.linkTo ? [link] : []),
   );
 
@@ -77,12 +80,13 @@ function mountBounds({ root, model, spec, host }) {
     precision.value = now.precision;
     device.value = now.device;
     markAbsent(precision, spec.precisions.map((p) => [p.label, p.name in chosen.peaks]));
-    markAbsent(device, spec.devices.map((d) => [d.name, format.name in d.peaks]));
+    markAbsent(device, spec.devices.map((d) => [titleOf(d), format.name in d.peaks]));
     colourBy(root, chosen);
     chart.show(v);
     showTiles(v);
     write(shell.sentence, v.sentence);
-    if (host.linkTo) link.href = host.linkTo(now);
+    write(legend, `F and B measured (${sourceOf(spec, chosen)}); the times are the model's lower bounds`);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   function showAmount(key, value, symbol, words) {
@@ -124,6 +128,7 @@ function withReadout(control, output, slider) {
 register("bounds", {
   keys: ["flop", "bytes", "precision", "device"],
   compute: computeBounds,
+  withRun: peaksWithRun,
   mount: mountBounds,
   accept(spec, key, text) {
     if (!(key in RANGES)) return acceptName(spec, key, text);

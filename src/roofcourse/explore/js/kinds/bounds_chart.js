@@ -43,7 +43,8 @@ export function createBoundsChart(font) {
     width = now;
     const narrow = width < 560;
     const size = narrow ? 12 : 13;
-    x = logScale(...SECONDS, LEFT, width - RIGHT);
+    const scale = logScale(...SECONDS, LEFT, width - RIGHT);
+    x = (seconds) => Math.min(scale(seconds), width - 4); // a slow machine with the largest work goes beyond the axis
     set(node, { width, height: foot + 42, viewBox: `0 0 ${width} ${foot + 42}`, "font-size": size });
     const line = (seconds) => `M${x(seconds).toFixed(1)} ${TOP}V${foot}`;
     grid.replaceChildren(

@@ -3,8 +3,10 @@
 import { html, write } from "../dom.js";
 import { bytes, flop, percent3, significant } from "../format.js";
 import { register } from "../registry.js";
+import { peaksWithRun } from "../run.js";
 import {
-  colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showNote, watchWidth,
+  colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent,
+  placeSlider, showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf, precisionOf } from "../spec.js";
 import { createIntensityChart } from "./intensity_chart.js";
@@ -28,7 +30,7 @@ function mountIntensity({ root, model, spec, host }) {
     change({ m, n, k });
   });
   const precision = createSelect(spec.precisions.map((p) => [p.name, p.label]), (value) => change({ precision: value }));
-  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change({ device: value }));
+  const device = createSelect(spec.devices.map((d) => [d.key, titleOf(d)]), (value) => change({ device: value }));
   const wrong = html("span", { class: "rc-wrong", id: `${shell.prefix}-wrong`, role: "status" });
   const sizes = Object.fromEntries(Object.keys(SIZE_NAMES).map((key) => [key, createSize(key)]));
   shell.controls.classList.add("rc-sizes");
@@ -74,8 +76,9 @@ function mountIntensity({ root, model, spec, host }) {
   shell.tiles.append(...Object.values(tiles).map((tile) => tile.node));
   const table = createTrafficTable();
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
+  const legend = html("p", { class: "rc-legend" });
   shell.foot.append(
-    html("p", { class: "rc-legend" }, `W and Q counted; ridge points measured (${spec.source}), short strokes: other cards`),
+    legend,
     ...(host.linkTo ? [link] : []), table.node,
   );
 
@@ -90,7 +93,7 @@ function mountIntensity({ root, model, spec, host }) {
     precision.value = now.precision;
     device.value = now.device;
     markAbsent(precision, spec.precisions.map((p) => [p.label, p.name in chosen.peaks]));
-    markAbsent(device, spec.devices.map((d) => [d.name, format.name in d.peaks]));
+    markAbsent(device, spec.devices.map((d) => [titleOf(d), format.name in d.peaks]));
     colourBy(root, chosen);
     const others = spec.devices.filter((d) => d !== chosen && format.name in d.peaks);
     chart.show(v, chosen.name, others.map((d) => d.peaks[format.name] / d.bandwidth));
@@ -101,7 +104,8 @@ function mountIntensity({ root, model, spec, host }) {
     tiles.bytes.show({ number: traffic[0], unit: traffic[1] }, v.bytes, "X and A read, Y written");
     write(shell.sentence, v.sentence);
     table.show(v, format);
-    if (host.linkTo) link.href = host.linkTo(now);
+    write(legend, `W and Q counted; ridge points measured (${sourceOf(spec, chosen)}), short strokes: other cards`);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   let ready = false;
@@ -139,6 +143,7 @@ function createTrafficTable() {
 register("intensity", {
   keys: ["m", "n", "k", "precision", "device"],
   compute: computeIntensity,
+  withRun: peaksWithRun,
   mount: mountIntensity,
   accept(spec, key, text) {
     if (key in SIZE_NAMES) return /^\d+$/.test(text) && isSize(Number(text)) ? Number(text) : undefined;

@@ -5,7 +5,7 @@ import { percent, rateParts, significant, tflopParts, tflops, time3, timeParts }
 import { register } from "../registry.js";
 import {
   NOTHING, colourBy, createHint, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider,
-  showLink, showNote, titleOf, watchWidth,
+  showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf, precisionOf } from "../spec.js";
 import { createSweepChart } from "./m_sweep_chart.js";
@@ -85,7 +85,7 @@ function mountSweep({ root, model, spec, host }) {
     chart.show(now, values);
     showTiles(tiles, values);
     write(shell.sentence, values.sentence);
-    legend.show("own" in chosen ? `run of ${chosen.own}` : spec.source);
+    legend.show(sourceOf(spec, chosen));
     table.show(chosen, format, now.m);
     if (host.linkTo) showLink(link, host.linkTo(now));
   }

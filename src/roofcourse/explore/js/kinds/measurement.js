@@ -5,7 +5,7 @@ import { rateParts, significant, tflopParts, time, timeParts } from "../format.j
 import { register } from "../registry.js";
 import {
   NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showLink,
-  showNote, titleOf, watchWidth,
+  showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf } from "../spec.js";
 import { createMeasurementChart } from "./measurement_chart.js";
@@ -76,7 +76,7 @@ function mountMeasurement({ root, model, spec, host }) {
     colourBy(root, card);
     chart.show(v, card, now.kernel, fma);
     showTiles(v, fma);
-    const source = "own" in card ? `run of ${card.own}` : spec.source;
+    const source = sourceOf(spec, card);
     write(legend, fma
       ? `points measured (${source}); line: the roof, min(F, B · I)`
       : `points measured (${source}); line: B${card.launch > 0 ? "; dashed: a + V/b fitted to the small copies" : ""}`);
