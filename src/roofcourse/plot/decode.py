@@ -359,7 +359,10 @@ def _stacked(layout: Layout, rows: Sequence[_Row], roles: Mapping, entries: Sequ
     height = len(rows) * step + groups * head + 6
     longest = max(max(row.measured, sum(row.parts.values())) for row in rows) * 1e3
     muted, accent, ink = (palette.role(name) for name in ("muted", "accent", "ink"))
-    named = {"x": "time of a step (ms)", "y": None, "entries": [*entries, (mark(accent, layout), key)]}
+    entries = [*entries, (mark(accent, layout), key)]
+    if not all(row.stable for row in rows):
+        entries.append((mark(accent, layout, stable=False), "unstable"))
+    named = {"x": "time of a step (ms)", "y": None, "entries": entries}
     probe = frame(layout, title, **named)[1].get_window_extent()
     placed = layout.tall(layout.height - probe.height + height)
     left = 8 if layout.narrow else words_width(layout, [row.name for row in rows]) + 18
