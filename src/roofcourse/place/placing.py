@@ -110,7 +110,7 @@ def _torch():
 
 def _eager(fn) -> tuple[object, bool]:
     """The function before torch.compile, which hides its operators, and whether it was compiled."""
-    for name in ("_torchdynamo_orig_callable", "_orig_mod"):
+    for name in ("_orig_mod", "_torchdynamo_orig_callable"):
         inner = getattr(fn, name, None)
         if inner is not None:
             return inner, True

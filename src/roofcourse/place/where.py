@@ -46,7 +46,7 @@ _TELLING = ("name", "key", "cores", "multiprocessors", "last_level_cache_bytes",
 
 
 def same_machine(there: dict, here: dict, what: str) -> None:
-    """Raises ``ValueError`` in one line if two manifests are of different machines; a fact that one lacks tells nothing."""
+    """Raises ``ValueError`` in one line if two manifests are of different machines. A missing fact tells nothing."""
     for fact in _TELLING:
         one, other = there.get(fact), here.get(fact)
         if one is not None and other is not None and one != other:
