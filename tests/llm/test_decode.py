@@ -268,6 +268,25 @@ def test_both_caches_give_the_same_numbers(cpu):
 
 @needs_transformers
 @quiet
+@pytest.mark.parametrize(
+    "family", ["qwen2", "llama", "mistral", "qwen3", "gemma2", "gemma3_text", "phi3", "gpt2", "starcoder2"]
+)
+def test_a_step_in_place_never_waits_for_a_value(family, cpu):
+    """Or a CUDA graph could not hold it: a value that the host reads cannot be recorded."""
+    from test_transformers import small
+
+    torch = pytest.importorskip("torch")
+    stepper = Stepper(rc.llm.model(small(family)), cpu, "fp32")
+    step = stepper.step("static", 2, 5)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+        step()
+    names = {event.key for event in seen.key_averages()}
+    assert "aten::index_copy_" in names
+    assert names.isdisjoint({"aten::item", "aten::_local_scalar_dense", "aten::nonzero", "aten::is_nonzero"})
+
+
+@needs_transformers
+@quiet
 def test_weights_are_random_and_fill_the_model(cpu):
     stepper = Stepper(rc.llm.model(TINY), cpu, "bf16")
     weights = [p for p in stepper.network.parameters() if p.ndim > 1]

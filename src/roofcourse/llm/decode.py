@@ -270,29 +270,19 @@ def _without_initialisation():
 def _rewind(torch, cache) -> Callable[[], None]:
     """A function that puts a cache back to where it is now: tensors that grow by reference, counters by value.
 
-    The counters of all layers become one tensor, so that one operation resets them all.
+    The counters keep their addresses, which compiled code has noted, and are all reset by one operation.
     """
-    state = [dict(vars(layer)) for layer in cache.layers]
-    counters = [
-        (layer, name)
-        for layer, now in zip(cache.layers, state, strict=True)
-        for name, value in now.items()
-        if isinstance(value, torch.Tensor) and value.ndim == 0
-    ]
-    together = torch.tensor([int(getattr(layer, name)) for layer, name in counters])
-    if counters:
-        start = together.to(getattr(*counters[0]).device)
-        together = start.clone()
-        for i, (layer, name) in enumerate(counters):
-            setattr(layer, name, together[i])
-    kept = [
-        {k: v for k, v in now.items() if (layer, k) not in counters and not callable(v)}
-        for layer, now in zip(cache.layers, state, strict=True)
-    ]
+    kept, counters = [], []
+    for layer in cache.layers:
+        now = {k: v for k, v in vars(layer).items() if not callable(v)}
+        counts = [k for k, v in now.items() if isinstance(v, torch.Tensor) and v.ndim == 0]
+        counters += [now.pop(k) for k in counts]
+        kept.append(now)
+    start = [c.clone() for c in counters]
 
     def back() -> None:
         if counters:
-            together.copy_(start)
+            torch._foreach_copy_(counters, start)
         for layer, now in zip(cache.layers, kept, strict=True):
             vars(layer).update(now)
 
