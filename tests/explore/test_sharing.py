@@ -48,3 +48,13 @@ def test_the_script_puts_them_back(chromium):
     specs = page.evaluate("roofcourse.explorers.map(explorer => explorer.spec)")
     page.close()
     assert specs == [found["spec"] for found in data(one + two)]
+
+
+@pytest.mark.browser
+def test_the_regions_of_two_explorers_of_one_kind_have_names_of_their_own(chromium):
+    page = chromium.new_page()
+    page.set_content("".join(explore.static_html("m_sweep", {"m": m}, element_id=f"rc-{m}") for m in (1, 16)))
+    page.add_script_tag(content=explore.bundle("m_sweep"))
+    names = page.locator("[role='region']").evaluate_all("nodes => nodes.map(node => node.ariaLabel)")
+    page.close()
+    assert names == ["The sweep as a table", "The sweep as a table, explorer 2"]

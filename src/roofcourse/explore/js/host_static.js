@@ -65,6 +65,10 @@ function start() {
       for (const [key, value] of Object.entries(next.state)) model.set(key, value);
     };
     render({ model, el, page: { linkTo, takeRun } });
+    if (rank > 1) {
+      // two regions of one name cannot be told apart by who hears the page
+      for (const region of el.querySelectorAll("[role='region']")) region.setAttribute("aria-label", `${region.getAttribute("aria-label")}, explorer ${rank}`);
+    }
     explorers.push({ name, kind, state: stateOf, get spec() { return model.get("spec"); } });
     mounted.set(name, { kind, spec, model, el });
   }
