@@ -52,14 +52,12 @@ def add(commands) -> None:
 
 
 def run(arguments) -> int:
-    from ..measure.device import open_device
     from ..place import naming, place
     from ..place.store import save
     from ..place.where import live
 
     fn = naming.function(arguments.function)
-    hardware = live(arguments.device).hardware if arguments.device else live(open_device().kind).hardware
-    tensors = naming.tensors(arguments.shape, arguments.precision, hardware.place)
+    tensors = naming.tensors(arguments.shape, arguments.precision, live(arguments.device).hardware.place)
     given = naming.keywords(arguments.keywords)
     call = partial(fn, **given) if given else fn
     name = arguments.name or getattr(fn, "__name__", arguments.function)
@@ -79,7 +77,7 @@ def run(arguments) -> int:
             raise ValueError(f"{arguments.function} does not run on these arguments: {first}") from error
     kept = ""
     if saved is not None:  # before anything is printed: a closed pipe must not lose the point
-        here = live(open_device(arguments.device).kind)
+        here = live(point.device)  # where it ran, which may not be the best device there is
         count = save(point, saved, here.machine, here.points)
         kept = f"\nSaved to {saved}: {count} placed point{'s' if count > 1 else ''}"
     print(point, flush=True)

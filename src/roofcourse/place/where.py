@@ -8,9 +8,18 @@ from ..precision import PRECISIONS
 from ..roofline import Roofline
 
 
-@cache
 def live(kind: str | None = None):
-    """This machine, with what has been measured on it so far. Raises ``LookupError`` in one line without torch."""
+    """This machine (its best device, if no kind is named), with what has been measured on it so far.
+
+    Raises ``LookupError`` in one line without torch, and for a kind of device that is not here.
+    """
+    from ..measure.device import open_device
+
+    return _opened(kind or open_device().kind)
+
+
+@cache
+def _opened(kind: str):
     from ..bench import Live
     from ..measure.device import open_device
 
