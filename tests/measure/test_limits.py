@@ -51,6 +51,19 @@ def test_a_gpu_is_asked_for_matrices_of_2_to_512_mib():
     assert {(s.kernel, s.m) for s in specs()} == {("gemm", 16)}
 
 
+def test_on_a_gpu_the_protocol_times_them():
+    from roofcourse.bench import Live
+    from roofcourse.measure.fake import FakeDevice
+
+    found = Live(quick=True, device=FakeDevice(noise=0)).cached_products()
+    assert [(x.m, x.n, x.kernel, x.precision) for x in found] == [
+        (16, n, "gemm", "fp16") for n in (1024, 2048, 4096, 8192, 16384)
+    ]
+    # This device has no cache: the largest comes near its 3 TB/s, the smallest waits for its launch of 2 µs.
+    assert found[-1].bytes_per_s == pytest.approx(3e12, rel=0.02)
+    assert found[0].seconds == pytest.approx(2e-6 + found[0].work.bytes / 3e12, rel=0.05)
+
+
 # ---- chains of loads
 
 
