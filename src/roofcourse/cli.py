@@ -18,6 +18,7 @@ examples:
   roofcourse measure --quick         this machine's roofline in a minute, into run.json
   roofcourse plot run.json           the chart of that run, into run.svg
   roofcourse place torch.relu --shape 4096x4096      a function under the roof of this machine, explained
+  roofcourse report run.json         that run, and the functions placed in it, as one page to hand in
   roofcourse decode --bound --device h100 --batch 1,64     the most tokens a second that a language model can reach
   roofcourse ncu report.csv --device h100            kernels under the roof, by the traffic that the card counted
 """
