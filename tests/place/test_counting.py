@@ -16,6 +16,7 @@ x, w, b = torch.ones(8, 16), torch.ones(16, 16), torch.ones(16)
 q, kv = torch.ones(1, 4, 8, 16), torch.ones(1, 2, 8, 16)
 table = torch.ones(1000, 16)
 rows = torch.tensor([3, 5])
+other = torch.empty(8, 16)
 filters = torch.ones(4, 8, 3)
 
 
@@ -29,6 +30,7 @@ def counted(call):
     [
         ("softmax", lambda: F.softmax(x, -1), 5 * 128, 1024),
         # 2 x 8 x 16 x 16; x, w, b and the result once each.
+        ("softmax with out", lambda: torch.softmax(x, -1, out=other), 5 * 128, 1024),
         ("linear", lambda: F.linear(x, w, b), 4096, 512 + 1024 + 64 + 512),
         # multiply, add, compare on 128 numbers, and a sum of 128: x comes in, one number leaves.
         ("chain", lambda: (x * 2 + 1).relu_().sum(), 4 * 128, 512 + 4),

@@ -96,7 +96,7 @@ def test_work_can_be_given_where_torch_sees_nothing(bench):
 
 def test_what_could_not_be_counted_is_said(bench):
     point = rc.place(taking(bench, 2e-3, torch.linalg.svd), torch.eye(8), bench=bench)
-    assert "could not count the FLOP of _linalg_svd (1 calls): they count as 0." in point.notes
+    assert "could not count the FLOP of _linalg_svd (1 call): they count as 0." in point.notes
 
 
 def test_settings_are_put_back_and_errors_pass_through(bench):

@@ -56,7 +56,7 @@ def ceiling(case: Case) -> Reason | None:
         return None
     evidence = f"It is {case.share:.2f} times as high as F, and no cache lifts a kernel that arithmetic bounds"
     if not case.point.stable:
-        evidence += "; its samples scatter too much for it to raise F, which the best stable point sets"
+        evidence += ": F, which only stable points set, is too low, or this point, whose samples scatter, too fast"
     test = "measure this shape again until it is stable, and see whether F rises."
     return Reason("ceiling", evidence + ".", test, "possible" if case.point.stable else "likely")
 

@@ -50,6 +50,8 @@ OVER_INPUT = {
     "logsumexp": 4,
     "_softmax": 5,  # maximum, subtract, exp, add, divide
     "_log_softmax": 5,  # maximum, subtract, exp, add, subtract
+    "softmax": 5,  # these two with out=
+    "log_softmax": 5,
     "native_layer_norm": 8,  # mean 1, variance 3, normalise 2, scale and shift 2
     "native_group_norm": 8,
     "native_batch_norm": 8,

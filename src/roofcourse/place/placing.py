@@ -196,9 +196,10 @@ def _busy(here) -> list[str]:
 
 def _remarks(counted: Count, source: str, compiled: bool, wanted, own) -> list[str]:
     out = []
-    for o in counted.uncounted:
+    for o in counted.uncounted if source != "given" else ():
         what = "FLOP" if o.flop is None else "bytes"
-        out.append(f"could not count the {what} of {o.name} ({o.calls} calls): they count as 0.")
+        calls = "1 call" if o.calls == 1 else f"{o.calls} calls"
+        out.append(f"could not count the {what} of {o.name} ({calls}): they count as 0.")
     if counted.unknown_bytes:
         out.append("the size of some tensors could not be read: their bytes count as 0.")
     if not counted.operators:
