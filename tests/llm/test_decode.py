@@ -9,7 +9,7 @@ import pytest
 import roofcourse as rc
 from roofcourse.cli import main
 from roofcourse.llm import decode
-from roofcourse.llm.command import closing, decode_machine
+from roofcourse.llm.command import GivenRoofs, closing, decode_machine
 from roofcourse.llm.decode import DecodeSession, Stepper, fitting_layers, kind_of_kernel, kind_of_operator
 from roofcourse.llm.steps import read_decode
 from roofcourse.measure.fake import FakeDevice
@@ -148,6 +148,11 @@ def test_a_session_writes_resumes_and_says_what_it_derived(tmp_path):
     assert decode_machine(**how, modes=("static", "graph"), resume=True) == 0
     assert "2 steps to measure, 2 already in" in said[3]
     run = read_decode(out)
+    assert run.roofs == {"precision": "bf16", "peak": 1e12, "bandwidth": 1e11}
+    again = GivenRoofs(run)
+    assert again.roofline("bf16").ridge_point == 10
+    with pytest.raises(LookupError, match="roofs for bf16 alone, not for fp32"):
+        again.roofline("fp32")
     assert run.complete
     assert len(run.steps) == 4
     with pytest.raises(ValueError, match="layers is 10 there, 9 here"):

@@ -11,6 +11,7 @@ from ..measure.progress import Progress
 from ..measure.report import flop_rate, table
 from ..measure.session import Step
 from ..measure.stopping import FULL, QUICK
+from ..roofline import Roofline
 from .bound import StepBound, decode_bound, prefill_bound
 from .decode import DecodeSession, Stepper, fitting_layers, modes_for, precision_for
 from .model import Model, models
@@ -145,7 +146,11 @@ def decode_machine(
     device = device or open_device(kind)
     progress = progress or Progress()
     name = precision or precision_for(device)
-    depth = layers or fitting_layers(whole, device, max(batches), max(prompts), name)
+    depth = (
+        layers
+        or (earlier and earlier.model["layers"])
+        or fitting_layers(whole, device, max(batches), max(prompts), name)
+    )
     whole.with_layers(depth)  # refuses a depth that the model does not have, before anything is measured
     say(f"{whole} in {name}, random weights, on {device.name}")
     if depth < whole.layers:
@@ -153,6 +158,8 @@ def decode_machine(
             f"This machine runs {depth} of its {whole.layers} layers (with the whole embedding and head). Times and "
             "bounds are of those; the time of all layers is derived from two depths, and marked so."
         )
+    if earlier is not None:
+        machine = GivenRoofs(earlier)  # the bounds of one file rest on the same roofs
     if machine is None:
         say("Measuring the roofs of this machine first: bandwidth and matrix products")
         machine = _roofs(device, quick)
@@ -193,6 +200,21 @@ def decode_machine(
     if status:
         say(f"Interrupted. To go on: roofcourse decode --resume -o {out} with the same model, batches and prompts")
     return status
+
+
+class GivenRoofs:
+    """The roofs of an earlier run, answering as a machine does."""
+
+    def __init__(self, run: DecodeRun) -> None:
+        self.name, self.memory_bytes = run.machine["name"], run.machine.get("memory_bytes")
+        self.precisions, self.bandwidth = (run.roofs["precision"],), run.roofs["bandwidth"]
+        self._key, self._peak = run.machine["key"], run.roofs["peak"]
+
+    def roofline(self, precision: str) -> Roofline:
+        """Raises ``LookupError`` for another precision than that of the run."""
+        if precision not in self.precisions:
+            raise LookupError(f"the run has roofs for {self.precisions[0]} alone, not for {precision}")
+        return Roofline(self._peak, self.bandwidth, self._key, precision, "gemm", "measured")
 
 
 def _roofs(device: Device, quick: bool):
