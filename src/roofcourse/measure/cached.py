@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
 import torch
 
 from ..records import Measurement
 from ..work import gemm
+from .fastest import fastest
 from .spec import Spec
 
 #: N of the 1 x N times N x N products in FP32: matrices of 256 KiB to at least four times the last-level cache.
@@ -21,7 +21,6 @@ SECONDS, QUICK_SECONDS = 1.5, 0.5
 #: One sample repeats the call until this many bytes have passed, so that the clock does not count.
 SAMPLE_BYTES = 4 * 2**20
 ROUNDS = 7
-STABLE_SPREAD = 0.1
 TOLERANCE = 1e-4
 
 
@@ -65,23 +64,17 @@ def _point(n: int, seconds: float) -> Measurement:
         for _ in range(calls):
             torch.mm(x, a, out=y)
         samples.append((time.perf_counter() - before) / calls)
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
-    best = f"best of {len(samples)}"
     return Measurement(
         device="cpu",
         kernel="product_again",
         precision="fp32",
         work=work,
-        seconds=min(samples),
         m=1,
         n=n,
         k=n,
         working_set_bytes=work.bytes,
-        spread=spread,
-        stable=spread <= STABLE_SPREAD,
-        note=best if spread <= STABLE_SPREAD else f"{best}; unstable: spread {spread:.1%}",
         kind="measured live",
         source="this session",
         implementation="torch",
+        **fastest(samples),
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..records import Measurement
 from ..work import Work
+from .fastest import fastest
 
 #: Bytes that a load brings from memory: a cache line of nearly every processor today.
 LINE = 64
@@ -21,7 +22,6 @@ CHAINS = (1, 2, 4, 8, 16, 32)
 SMALLEST_BYTES = 2**28
 LOADS, QUICK_LOADS = 2**20, 2**18
 ROUNDS = 9
-STABLE_SPREAD = 0.1
 
 
 @numba.njit(nogil=True)
@@ -64,22 +64,16 @@ def sweep(last_level_cache: int | None, *, quick: bool, size: int | None = None,
 
 
 def _record(k: int, loads: int, size: int, samples: list[float]) -> Measurement:
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
-    best = f"best of {len(samples)}, on one core"
     return Measurement(
         device="cpu",
         kernel="chase",
         precision="fp64",
         work=Work(0.0, float(LINE * loads)),
-        seconds=min(samples),
         elements=loads,
         batch=k,
         working_set_bytes=float(size),
-        spread=spread,
-        stable=spread <= STABLE_SPREAD,
-        note=best if spread <= STABLE_SPREAD else f"{best}; unstable: spread {spread:.1%}",
         kind="measured live",
         source="this session",
         implementation="numba",
+        **fastest(samples, "on one core"),
     )

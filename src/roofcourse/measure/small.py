@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import numpy as np
 import torch
 
 from ..records import Measurement
 from ..work import gemm
+from .fastest import fastest
 from .spec import Spec
 
 #: N of the N x N products on a CPU: from where the call takes nearly all the time to where the product does.
@@ -22,7 +22,6 @@ COUNT = 256
 #: How long both ways of one size take turns, and how often they do so at least.
 SECONDS, QUICK_SECONDS = 2.0, 0.5
 ROUNDS = 7
-STABLE_SPREAD = 0.1
 #: Largest relative error of a right product in FP32.
 TOLERANCE = 1e-4
 
@@ -84,25 +83,19 @@ def _rounds(ways: dict[str, Callable[[], None]], seconds: float) -> dict[str, li
 
 
 def _record(kernel: str, n: int, count: int, samples: list[float]) -> Measurement:
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
-    best = f"best of {len(samples)}, on one core"
     work = count * gemm(n, n, n, "fp32")
     return Measurement(
         device="cpu",
         kernel=kernel,
         precision="fp32",
         work=work,
-        seconds=min(samples),
         m=n,
         n=n,
         k=n,
         batch=count,
         working_set_bytes=work.bytes,
-        spread=spread,
-        stable=spread <= STABLE_SPREAD,
-        note=best if spread <= STABLE_SPREAD else f"{best}; unstable: spread {spread:.1%}",
         kind="measured live",
         source="this session",
         implementation="torch",
+        **fastest(samples, "on one core"),
     )
