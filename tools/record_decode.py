@@ -19,7 +19,7 @@ import torch
 from roofcourse.bench import Live
 from roofcourse.llm import decode_bound, model, sources
 from roofcourse.llm.decode import DecodeSession, modes_for, precision_for
-from roofcourse.llm.steps import TimedSteps, read_decode, write_decode
+from roofcourse.llm.steps import in_order, read_decode, write_decode
 from roofcourse.measure.device import open_device
 from roofcourse.measure.stopping import QUICK
 from roofcourse.roofline import Roofline
@@ -58,18 +58,23 @@ def main(rounds: int) -> int:
         session = DecodeSession(whole, device, roofs, precision=precision, rule=QUICK, say=print)
         if earlier is not None:
             session.run().same_as(earlier)
-        for key in session.missing(sources.BATCHES, sources.PROMPTS, modes_for(device)):
+        for key in wanted(device, compiled=turn == rounds - 1):
             step = session.take(*key)
             if step is not None and (key not in best or step.seconds < best[key].seconds):
                 best[key] = step
-                print(
-                    f"round {turn + 1}: {step.label}: {step.seconds * 1e3:.4g} ms, spread {step.spread:.1%}", flush=True
-                )
-        steps = [replace(x, **bounds(x, whole, roofs)) for x in best.values()]
-        session.steps = steps
-        write_decode(session.run(complete=True), path, overwrite=True)
-    print(TimedSteps(session.run().steps))
+                print(f"{turn + 1}: {step.label}: {step.seconds * 1e3:.4g} ms, spread {step.spread:.1%}", flush=True)
+            kept = [replace(x, **bounds(x, whole, roofs)) for x in best.values()]
+            run = replace(session.run(complete=True), steps=in_order(kept))
+            write_decode(run, path, overwrite=True)
+    print(run.steps)
     return 0
+
+
+def wanted(device, *, compiled: bool) -> list[tuple[int, int, str]]:
+    """Batch, prompt length and mode. The compiler takes minutes for each length: once, for the short prompt alone."""
+    plain = [m for m in modes_for(device) if m != "compiled"]
+    keys = [(b, p, m) for p in sources.PROMPTS for b in sources.BATCHES for m in plain]
+    return keys + [(b, sources.PROMPTS[0], "compiled") for b in sources.BATCHES if compiled]
 
 
 def bounds(x, whole, roofs: Roofs) -> dict:

@@ -28,7 +28,7 @@ from ..measure.support import Unavailable, one_line
 from ..precision import precision as _precision
 from .bound import decode_bound
 from .model import Model
-from .steps import KINDS, MODES, DecodeRun, TimedStep, TimedSteps
+from .steps import KINDS, MODES, DecodeRun, TimedStep, in_order
 
 #: Part of the free memory that weights and cache may take.
 SHARE = 0.6
@@ -367,9 +367,10 @@ class DecodeSession:
             "layers_of": self.model.layers,
             "precision": self.precision,
         }
-        steps = TimedSteps(sorted(self.steps, key=lambda x: (x.prompt_length, x.batch, list(MODES).index(x.mode))))
         facts = {**self.device.manifest(), "transformers": installed("transformers")}
-        return DecodeRun(METHOD_VERSION, facts, model, roofs, steps, tuple(self.refusals.items()), complete)
+        return DecodeRun(
+            METHOD_VERSION, facts, model, roofs, in_order(self.steps), tuple(self.refusals.items()), complete
+        )
 
     def missing(self, batches: Sequence[int], prompts: Sequence[int], modes: Sequence[str]) -> list[tuple]:
         """The steps that have not been measured: (batch, prompt length, mode)."""

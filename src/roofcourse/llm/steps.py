@@ -200,6 +200,11 @@ class TimedSteps(Sequence):
         return html_table(self.HEAD, self.rows())
 
 
+def in_order(steps: Iterable[TimedStep]) -> TimedSteps:
+    """By prompt length, batch and mode."""
+    return TimedSteps(sorted(steps, key=lambda x: (x.prompt_length, x.batch, list(MODES).index(x.mode))))
+
+
 def verdicts(steps: Iterable[TimedStep]) -> list[str]:
     """Where the time above the bound goes, one sentence for each step that the profiler saw, and for each pair of a
     step sent kernel by kernel and the same sent at once."""
