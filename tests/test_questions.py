@@ -66,7 +66,9 @@ def test_page_and_package_agree_around_every_border(checker):
         if not isinstance(e, Number):
             continue
         for value in (float(e.answer()), *(float(m.value()) for m in e.mistakes)):
-            for factor in (1 - 0.99 * e.tolerance, 1 - 1.01 * e.tolerance, 1 + 0.99 * e.tolerance, 10.0, 1e-3, -1.0):
+            near = (1 - 0.99 * e.tolerance, 1 - 1.01 * e.tolerance, 1 + 0.99 * e.tolerance)
+            between = 1 + e.tolerance * (1 + e.tolerance / 2)  # within it of the larger number, not of the smaller
+            for factor in (*near, between, 10.0, 1e-3, -1.0):
                 pairs.append((key, value * factor))
             pairs.append((key, value * 10 ** (rng.randint(-9, 9) + rng.uniform(-1, 1) * e.tolerance)))
         pairs += [(key, 0.0), (key, None)]
