@@ -42,6 +42,16 @@ lint:
 	@files=$$(ls notebooks/*.ipynb 2>/dev/null); test -z "$$files" || $(BIN)/nbstripout --keep-id --verify $$files \
 	  || { echo "a notebook carries outputs: $(BIN)/nbstripout --keep-id notebooks/*.ipynb"; exit 1; }
 
+sphinx: book .venv-sphinx/installed  ## build the same sources with plain Sphinx 9 as well, in an environment of its own
+	@SOURCE_DATE_EPOCH=1767225600 .venv-sphinx/bin/sphinx-build -W -n -E --keep-going -q -d book/_build/.plain \
+	  -c tools/plain_sphinx book book/_build/plain && echo "Plain Sphinx is content too: book/_build/plain/index.html"
+
+.venv-sphinx/installed: tools/plain_sphinx/requirements.txt
+	@echo "installing Sphinx 9 in .venv-sphinx (the first time takes minutes)"
+	@$(PYTHON) -m venv --clear .venv-sphinx
+	@.venv-sphinx/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
 bench:  ## measure this CPU beside its peers (likwid, a compiled STREAM): run it on an idle machine
 	@$(PYTHON) tools/environment.py live
 	@$(BIN)/python benchmarks/peers.py
@@ -49,4 +59,4 @@ bench:  ## measure this CPU beside its peers (likwid, a compiled STREAM): run it
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book serve lab check test lint bench clean
+.PHONY: help book serve lab check test lint sphinx bench clean
