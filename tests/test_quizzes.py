@@ -37,6 +37,13 @@ def test_the_right_option_is_not_always_at_the_same_place(name):
     assert len({q.options.index(q.right) for q in rc.quiz(name).questions}) >= 2
 
 
+def test_the_longest_option_is_not_the_one_to_choose():
+    every = [q for name in NAMES for q in rc.quiz(name).questions]
+    longest = [q.ask for q in every if len(q.right) > max(map(len, q.wrong))]
+    assert len(longest) <= len(every) / 3
+    assert [q.ask for q in every if len(q.right) > max(map(len, q.wrong)) + 12] == []
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_device_figure_is_typed(name):
     tree = ast.parse(inspect.getsource(import_module(f"roofcourse.quizzes.{name}")))

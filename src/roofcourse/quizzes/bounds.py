@@ -28,12 +28,13 @@ def questions() -> tuple[Question, ...]:
             },
         ),
         Question(
-            ask=f"On an H100, add takes {add:.0f} µs and triad {triad:.0f} µs, with twice the FLOP on the same arrays. "
-            "Why is the second FLOP free?",
-            right="Both kernels move the same arrays, and the time is that of moving them",
-            praise="Under the longer traffic there was room for far more than two FLOP a number.",
+            ask=f"On an H100, add takes {add:.0f} µs and triad {triad:.0f} µs, with twice the FLOP on the same "
+            "arrays. Why is the second FLOP free?",
+            right="Both kernels move the same arrays",
+            praise="Moving them takes the time, and beside it there was room for far more than two FLOP a number.",
             wrong={
-                "A multiply-add is one instruction": "As two it would be free as well: W/F is a small part of Q/B.",
+                "A multiply-add is a single instruction on a GPU": "As two it would be free as well: W/F is a small "
+                "part of Q/B.",
                 "A GPU does its arithmetic at no cost": "Only while the traffic takes longer: go on adding FLOP, and "
                 "the time grows.",
             },
@@ -43,31 +44,32 @@ def questions() -> tuple[Question, ...]:
             right="Those for which Q/B was the longer time",
             praise="For the others the bound is W/F, and that is the same on both cards.",
             wrong={
-                "All of them": "A kernel that waits for arithmetic waits just as long on the new card.",
-                "Those that do the most FLOP": "More B helps whoever waits for data, and many FLOP point the other "
-                "way.",
+                "All of them, by up to a factor of two": "A kernel that waits for arithmetic waits just as long on "
+                "the new card.",
+                "Those that do the most FLOP for each byte": "More B helps whoever waits for data, and many FLOP a "
+                "byte point the other way.",
             },
         ),
         Question(
             ask=f"A kernel is measured at {ABOVE} % above its lower bound. What does that say?",
-            right="It could be faster by that much at most, unless you change its FLOP or its bytes",
-            praise="A bound says what cannot be beaten. It does not promise to be reached.",
+            right="It could be that much faster at most",
+            praise="More only with other FLOP or bytes. A bound cannot be beaten, and does not promise to be reached.",
             wrong={
-                "The model is wrong for this kernel": "The law says at least. Only a time well below it would "
-                "contradict.",
-                "Its two times add up": "Some kernels do overlap less than they could, but this number alone does not "
-                "show it.",
+                "The roofline model does not hold for this kernel": "The law says at least. Only a time well below it "
+                "would contradict.",
+                "Its arithmetic and its traffic do not overlap": "Some kernels overlap less than they could, but this "
+                "number alone does not show it.",
             },
         ),
         Question(
-            ask=f"A kernel in FP16 does {between:.0f} FLOP for each byte. An H100 asks for {asks:.0f}, an RTX 4080 for "
-            f"{asks_less:.0f}. What binds it?",
+            ask=f"A kernel in FP16 does {between:.0f} FLOP for each byte. An H100 asks for {asks:.0f}, an RTX 4080 "
+            f"for {asks_less:.0f}. What binds it?",
             right="Traffic on the H100, arithmetic on the RTX 4080",
             praise="The ratio W/Q is the kernel's own; whether it is enough, each card decides.",
             wrong={
                 "The same on both: it is one kernel": "W/Q is the same on both, but it is compared with another F/B.",
-                "Arithmetic on the H100, traffic on the RTX 4080": "The card that asks for more FLOP a byte is the one "
-                "that is left waiting for data.",
+                "Arithmetic on the H100, traffic on the RTX 4080": "The card that asks for more FLOP a byte is the "
+                "one that is left waiting for data.",
             },
         ),
     )

@@ -33,19 +33,21 @@ def questions() -> tuple[Question, ...]:
             },
         ),
         Question(
-            ask=f"An H200 has {100 * (h200.bandwidth / h100.bandwidth - 1):.0f} % more bandwidth than an H100, yet the "
-            f"same step takes {short_h200:.1f} ms there and {short:.1f} ms on the H100. What does that show?",
-            right="Reading the weights is not what sets the time of these steps",
+            ask=f"An H200 has {100 * (h200.bandwidth / h100.bandwidth - 1):.0f} % more bandwidth than an H100, yet "
+            f"the same step takes {short_h200:.1f} ms there and {short:.1f} ms on the H100. What does that show?",
+            right="The weights do not set the time of these steps",
             praise="A step that waited for its bytes would have become shorter in proportion.",
             wrong={
-                "The lower bound of the step is wrong": "Both steps are far above their bounds, as a bound allows.",
-                "Decode is compute-bound": "With one row the arithmetic takes a tiny part of the time of the bytes.",
+                "The lower bound of the step is wrong for the H200": "Both steps are far above their bounds, as a "
+                "bound allows.",
+                "Decode is compute-bound on both of these cards": "With one row the arithmetic takes a tiny part of "
+                "the time of the bytes.",
             },
         ),
         Question(
-            ask=f"With prompts of {PROMPT} tokens the KV cache of Qwen2.5-7B takes as long to read as the weights from "
-            f"batch {takes_over} on. You go far beyond that. What do further requests cost?",
-            right="Nearly their full time: each brings a cache of its own to read",
+            ask=f"With prompts of {PROMPT} tokens the KV cache of Qwen2.5-7B takes as long to read as the weights "
+            f"from batch {takes_over} on. You go far beyond that. What do further requests cost?",
+            right="Nearly their full time, for their own caches",
             praise="The batch shares the weights, and the weights are the smaller part by then.",
             wrong={
                 "Nothing: on the slope rows are free": "Rows of a linear layer are. A cache belongs to one request "
@@ -57,19 +59,20 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask=f"Weights stored in INT4 make the least step of one request {int4:.1f} times shorter. What does the "
             "same change do for a long prompt that is read?",
-            right="By the model nothing: prefill waits for arithmetic, and that stays in 16 bits",
-            praise="Fewer bytes help whoever waits for bytes.",
+            right="By the model nothing: prefill waits for arithmetic",
+            praise="That stays in 16 bits. Fewer bytes help whoever waits for bytes.",
             wrong={
                 "The same factor: the weights are the same": "The bytes shrink there too, but nobody was waiting for "
                 "them.",
-                "Four times: a long prompt has no cache to read": "It has no need of fewer bytes in the first place.",
+                "Four times: a long prompt has no cache to read yet": "It has no need of fewer bytes in the first "
+                "place.",
             },
         ),
         Question(
-            ask=f"For each token Llama-2-7B keeps {caches[0]:.0f} kB in its KV cache, Llama-3.1-8B {caches[1]:.0f} kB. "
-            "What do the shared KV heads of the second change in attention?",
-            right="Fewer bytes for the same FLOP, so a higher intensity",
-            praise="Each number of the cache serves several query heads.",
+            ask=f"For each token Llama-2-7B keeps {caches[0]:.0f} kB in its KV cache, Llama-3.1-8B {caches[1]:.0f} "
+            "kB. What do the shared KV heads of the second change in attention?",
+            right="Fewer bytes for the same FLOP",
+            praise="So a higher intensity: each number of the cache serves several query heads.",
             wrong={
                 "Fewer FLOP, so less arithmetic": "Every query head still multiplies with every token: the FLOP stay.",
                 "A lower intensity, as there is less to do": "The FLOP are the same. Only the bytes below them fell.",

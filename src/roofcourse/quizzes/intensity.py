@@ -15,8 +15,8 @@ def questions() -> tuple[Question, ...]:
     square_gain = gemm(SIZE, SIZE, SIZE, "fp8").intensity / gemm(SIZE, SIZE, SIZE, "fp16").intensity
     return (
         Question(
-            ask=f"An FP16 layer with {ROWS} rows and N = K = {SIZE} has I = {layer:.1f}. You double N and K. What is I "
-            "then, about?",
+            ask=f"An FP16 layer with {ROWS} rows and N = K = {SIZE} has I = {layer:.1f}. You double N and K. What is "
+            "I then, about?",
             right=f"{wider:.1f}",
             praise="Four times the work on four times the weights: the number of rows decides, and it has not changed.",
             wrong={
@@ -27,32 +27,34 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask=f"The same product goes from FP16 to FP8. With {ROWS} rows I grows by a factor of {layer_gain:.2f}, "
             f"with {SIZE} rows by {square_gain:.2f}. Why less?",
-            right="The result stays at two bytes a number, and with many rows it is a large part of the bytes",
-            praise="With few rows nearly all bytes are weights, which do shrink.",
+            right="The result stays at two bytes a number",
+            praise="With few rows nearly all bytes are weights, which do shrink; with many the result weighs as well.",
             wrong={
                 "With many rows the arithmetic is the limit": "I knows nothing of limits: it is counted before any "
                 "card is chosen.",
-                "FP8 does fewer FLOP": "A multiply-add is two FLOP in every format.",
+                "A product in FP8 does fewer FLOP": "A multiply-add is two FLOP in every format.",
             },
         ),
         Question(
             ask="Two programs multiply the same matrices, one with three plain loops, one tile by tile. Both do the "
             "same FLOP. Why has the plain one the lower I?",
-            right="Its loops fetch the same numbers from memory again and again",
+            right="It fetches the same numbers again and again",
             praise="The bytes are what the loops make of them; the compulsory ones are only the least.",
             wrong={
                 "It does fewer FLOP a second": "That is throughput. There is no time in I.",
-                "It has more loop counters and addresses": "Integers are not FLOP, and counters stay on the chip.",
+                "It has more loop counters and addresses to compute": "Integers are not FLOP, and counters stay on "
+                "the chip.",
             },
         ),
         Question(
             ask="Three elementwise kernels are fused into one. What happens to the intensity of the whole?",
-            right="It rises: the same FLOP, and the results in between stay on the chip",
-            praise="Borders between kernels cost bytes, and fusing takes the borders away.",
+            right="It rises: the results in between stay on the chip",
+            praise="The same FLOP for fewer bytes: borders between kernels cost, and fusing takes them away.",
             wrong={
-                "It stays: nothing about the arithmetic changed": "W stays. Q does not: two arrays need not be written "
-                "and read again.",
-                "It falls: one kernel does less than three": "It does all the FLOP of the three, for fewer bytes.",
+                "It stays: nothing about the arithmetic changed": "W stays. Q does not: two arrays need not be "
+                "written and read again.",
+                "It falls: one kernel does less work than three do": "It does all the FLOP of the three, for fewer "
+                "bytes.",
             },
         ),
         Question(

@@ -18,23 +18,23 @@ def questions() -> tuple[Question, ...]:
     return (
         Question(
             ask=f"16 rows in FP8 on an RTX 4080 take {share:.0f} % of their lower bound. What was wrong?",
-            right="The bytes: a part of them came from a cache and not from memory",
+            right="The bytes: a part came from a cache",
             praise="Q was counted for a kernel that starts with nothing on the chip.",
             wrong={
                 "The FLOP: the kernel skipped some": "Left of the ridge point the FLOP do not set the bound.",
-                "The clock: nothing can beat a bound": "Nothing can beat a bound whose assumptions hold. One of them "
-                "did not.",
+                "The clock: nothing can beat a lower bound": "Nothing can beat a bound whose assumptions hold. One of "
+                "them did not.",
             },
         ),
         Question(
             ask=f"A kernel works in blocks of {BLOCK} rows and gets {ROWS}. In FP16 its padded intensity is about "
             f"{BLOCK} FLOP/byte, and the ridge point of the card {ridge:.0f}. What does the padding cost?",
-            right="No time: even with the padded rows the kernel waits for its bytes",
+            right="No time: the kernel still waits for its bytes",
             praise="Wasted arithmetic is free as long as it fits under the traffic.",
             wrong={
                 f"A factor of {BLOCK // ROWS}": "That is how much the work grows. The time is set by the bytes, which "
                 "do not.",
-                "A factor of two: zeros have to be read": "The rows that fill the block are made on the chip.",
+                "A factor of two: zeros have to be read as well": "The rows that fill the block are made on the chip.",
             },
         ),
         Question(

@@ -20,20 +20,20 @@ def questions() -> tuple[Question, ...]:
             right=f"{SHARE} % of B",
             praise="Under the slope the roof is B · I, so the share of the roof is the share of B.",
             wrong={
-                "Nearly B: it is memory-bound": "Memory-bound names the part of the roof above the point. How near the "
-                "point is, is another question.",
+                "Nearly B: it is memory-bound": "Memory-bound names the part of the roof above the point. How near "
+                "the point is, is another question.",
                 "That depends on I": "I is in the throughput and in the roof, and falls out of their ratio.",
             },
         ),
         Question(
             ask=f"On an H100, going from 1 row to 128 makes the FP16 layer slower by {100 * (many / one - 1):.0f} %. "
             "Why by so little?",
-            right="The time is that of reading the weights, and one reading serves all rows",
-            praise="On the slope rows ride along, until their arithmetic takes as long as the reading.",
+            right="One reading of the weights serves all rows",
+            praise="The time is that of the reading, until the arithmetic of the rows takes as long.",
             wrong={
                 "The card has at least 128 units, one for each row": "It does the work of all rows on the same units. "
                 "They were idle.",
-                "The launch hides the rest": "A launch is a few microseconds, a small part of this time.",
+                "The launch hides what the rows cost": "A launch is a few microseconds, a small part of this time.",
             },
         ),
         Question(
@@ -42,14 +42,14 @@ def questions() -> tuple[Question, ...]:
             praise="More work in less time: neither the memory nor the units can explain that.",
             wrong={
                 "Padding to blocks of eight": "Padding makes two rows as slow as eight. Here they are slower.",
-                "The launch": "It costs both the same.",
+                "The launch, which costs small products most": "It costs both the same.",
             },
         ),
         Question(
             ask="One batched call instead of many single ones: small products become many times as fast, large ones "
             "hardly. Why?",
-            right="The call costs the same for both, and beside a long product it is nothing",
-            praise="Batching cures one of the four reasons, and only where that reason is large.",
+            right="The call costs both the same",
+            praise="Beside a long product it is nothing. Batching cures one of the four reasons, where that is large.",
             wrong={
                 "Large products do not fit in the cache together": "They need not. Each of them takes as long as "
                 "before.",
@@ -58,8 +58,8 @@ def questions() -> tuple[Question, ...]:
         ),
         Question(
             ask=f"One row in FP16 on an RTX 4080 reaches {of_roof:.1f} % of its roof. What do you conclude?",
-            right="It is at its roof, and B is known to a few percent",
-            praise="B is the best of some kernels, and another kernel may be a little better.",
+            right="It is at its roof",
+            praise="B is known to a few percent: it is the best of some kernels, and another may be a little better.",
             wrong={
                 "It is faster than the hardware allows": "Nothing is. The number to doubt is the B that it was "
                 "divided by.",

@@ -17,8 +17,8 @@ def questions() -> tuple[Question, ...]:
     low, high = (peak / 1e12 for peak in peak_range("h100", "bf16"))
     return (
         Question(
-            ask=f"In FP16 the ridge point of a V100 is {v100.roofline('fp16').ridge_point:.0f} FLOP/byte and that of a "
-            f"B300 {b300.roofline('fp16').ridge_point:.0f}. What becomes of programs that stay as they are?",
+            ask=f"In FP16 the ridge point of a V100 is {v100.roofline('fp16').ridge_point:.0f} FLOP/byte and that of "
+            f"a B300 {b300.roofline('fp16').ridge_point:.0f}. What becomes of programs that stay as they are?",
             right="More of their kernels are memory-bound on the newer card",
             praise="F grew faster than B, so the newer card asks for more FLOP a byte.",
             wrong={
@@ -32,8 +32,8 @@ def questions() -> tuple[Question, ...]:
             right="Each is P = B · I: on log axes B only shifts the line",
             praise="Twice the bandwidth is the same line, one step higher.",
             wrong={
-                "Because their bandwidths are close": f"They are not: a B300 has {b300.bandwidth / v100.bandwidth:.1f} "
-                "times that of a V100.",
+                "Because their bandwidths are close": "They are not: a B300 has "
+                f"{b300.bandwidth / v100.bandwidth:.1f} times that of a V100.",
                 "Because log axes make every straight line parallel": "Only proportions. P = a + B · I would be a "
                 "curve there.",
             },
@@ -41,7 +41,7 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask=f"On an H100 the FP16 roof is {fp16.peak / fp32.peak:.1f} times as high as the FP32 roof. A product "
             f"with I = {INTENSITY} in FP32 gains {gain:.2f} at most from FP16. Where is the rest?",
-            right="In FP16 the product stands under the slope, left of that ridge point",
+            right="In FP16 the product stands under the slope",
             praise="The format moved the point to the right, and the ridge point further.",
             wrong={
                 "The matrix units are slower than the datasheet says": "Both numbers are measured roofs; no datasheet "
@@ -56,8 +56,8 @@ def questions() -> tuple[Question, ...]:
             right="The data do not say",
             praise="The range of the one contains the value of the other.",
             wrong={
-                "The H200, by the study's numbers": f"In the study the two are {apart:.1f} % apart, and "
-                "laboratories differ by far more.",
+                "The H200, by the study's numbers": f"In the study the two are {apart:.1f} % apart, and laboratories "
+                "differ by far more.",
                 "The H100, by its best number": "A best of several against a best of few: take one laboratory, or say "
                 "the range.",
             },
@@ -67,8 +67,10 @@ def questions() -> tuple[Question, ...]:
             right="Y at low intensity, X at high intensity",
             praise="They cross where the slope of X reaches the flat roof of Y.",
             wrong={
-                "X, everywhere": "Left of the crossing the slope counts, and that is B.",
-                "Y, everywhere": "Right of the crossing the flat part counts, and that is F.",
+                "X, everywhere: its flat part is the higher one": "Left of the crossing the slope counts, and that is "
+                "B.",
+                "Y, everywhere: most kernels wait for memory": "Right of the crossing the flat part counts, and that "
+                "is F.",
             },
         ),
     )

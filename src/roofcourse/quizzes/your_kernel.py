@@ -15,39 +15,40 @@ def questions() -> tuple[Question, ...]:
     return (
         Question(
             ask="Why take the roof from a run on the same machine, on the same day?",
-            right="Clocks, neighbours and versions move F and B, and a percent of the roof has both below the line",
-            praise="Then a distance from the roof belongs to the kernel, and not to the weather.",
+            right="F and B move with clocks, neighbours and versions",
+            praise="A percent of the roof has both below the line: it should speak of the kernel, not of the weather.",
             wrong={
-                "Because the catalogue's cards were measured badly": "They were measured well, on other machines: an "
-                f"H100 has {ratio:.1f} times the B of an RTX 4080.",
-                "Because the kernel's FLOP and bytes depend on the machine": "By the formula they do not: those two "
-                "are the kernel's own.",
+                "The cards of the catalogue were measured with less care": "They were measured with care, on other "
+                f"machines: an H100 has {ratio:.1f} times the B of an RTX 4080.",
+                "A kernel's FLOP and bytes depend on the machine": "By the formula they do not: those two are the "
+                "kernel's own.",
             },
         ),
         Question(
             ask="The product of two tiny matrices reaches a thousandth of its roof. What is the next step?",
-            right="Measure a neighbour of another size, to see whether the time changes at all",
-            praise="If it does not, the time is that of the call, and many products in one call are the cure.",
+            right="Measure a neighbour of another size",
+            praise="If the time does not change, it is that of the call, and many products in one call are the cure.",
             wrong={
-                "Rewrite the product: a thousandth is terrible": "No code lifts a kernel whose time is spent before it "
-                "starts.",
+                "Rewrite the product: a thousandth is terrible": "No code lifts a kernel whose time is spent before "
+                "it starts.",
                 "Take a card with a higher roof": "The roof has no say here, however high it is.",
             },
         ),
         Question(
             ask='An explanation ends in "undetermined". What does that mean?',
-            right="No reason accounts for the distance yet, and it says which fact would help",
-            praise="It is the honest state before the next experiment.",
+            right="No reason accounts for the distance yet",
+            praise="It says which fact would help: the honest state before the next experiment.",
             wrong={
-                "The kernel is as fast as it can be": "Then it would be at its roof, and the verdict would say so.",
+                "The kernel is as fast as this machine allows": "Then it would be at its roof, and the verdict would "
+                "say so.",
                 "The measurement failed": "Point and roof are known. What is missing is evidence for a reason.",
             },
         ),
         Question(
             ask=f"A fused kernel was to be {PREDICTED:.0f} times as fast, by two lower bounds. Measured: "
             f"{MEASURED:.1f} times. What is the best reading?",
-            right="Fusing was right, and something else has become the limit: look for that next",
-            praise="A prediction that comes out short is the next finding.",
+            right="Something else has become the limit",
+            praise="Fusing was right, and a prediction that comes out short is the next finding.",
             wrong={
                 "The roofline does not hold on this machine": "Both times are above their bounds, as it says.",
                 "The clock is wrong: the bytes fell by that factor": "It may be right. Bytes set the time only at the "
@@ -57,11 +58,13 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask=f"By the formula a function reads one array and writes one. It runs as {STEPS} steps and reaches "
             f"{SHARE} % of its roof. What would show that the arrays in between are the reason?",
-            right="A count of the bytes that really cross the memory",
+            right="A count of the bytes that cross the memory bus",
             praise="If it is several times the formula's, the kernel is not slow at moving: it moves too much.",
             wrong={
-                "A second run with more samples": "It makes the same time better known, and says nothing on the bytes.",
-                "A comparison with the nominal peak": "That is another roof. The question is what is below this one.",
+                "A second run, with ten times as many samples": "It makes the same time better known, and says "
+                "nothing on the bytes.",
+                "A comparison with the nominal peak of the card": "That is another roof. The question is what is "
+                "below this one.",
             },
         ),
     )
