@@ -83,6 +83,14 @@ def test_prefill_by_hand(h100):
     assert step.tokens_per_second == pytest.approx(4096 / step.seconds, rel=1e-15)
 
 
+def test_windows_bound_the_cache_of_a_step():
+    # Mistral-7B sees 4096 tokens, itself included; 131072 bytes of KV for each
+    assert rc.llm.decode_bound("mistral-7b", "h100", 2, 9000).kv_bytes == 2 * 4096 * 131_072
+    assert rc.llm.prefill_bound("mistral-7b", "h100", 2, 9000).kv_bytes == 2 * 4096 * 131_072
+    assert rc.llm.decode_bound("mistral-7b", "h100", 2, 100).kv_bytes == 2 * 101 * 131_072
+    assert rc.llm.decode_bound("mistral-7b", "h100", 2, 100, kv_precision="fp8").kv_bytes == 101 * 131_072
+
+
 def test_activations_between_layers_are_asked_for():
     plain = rc.llm.decode_bound("qwen2.5-7b", "h100", 16, 128)
     through = rc.llm.decode_bound("qwen2.5-7b", "h100", 16, 128, activations="layers")

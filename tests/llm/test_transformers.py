@@ -126,6 +126,15 @@ def test_defaults_of_a_config_with_nothing_in_it(family):
     assert rc.llm.model(config).bytes_stored() == bytes_of_state(build(config, torch.bfloat16, "meta"))
 
 
+def test_a_config_that_leaves_most_to_the_defaults():
+    """As the published ones of Gemma 3 with images do: the text part names five sizes, the rest is the library's."""
+    text = {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34}
+    text["sliding_window"] = 1024
+    ours = rc.llm.model({"model_type": "gemma3", "text_config": text, "vision_config": {"hidden_size": 1152}})
+    assert {"vocab_size", "num_attention_heads", "num_key_value_heads", "head_dim"} <= set(ours.defaulted)
+    assert ours.bytes_stored() == bytes_of_state(build(text, torch.bfloat16, "meta"))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_defaults_are_those_of_the_library(family):
     from transformers import CONFIG_MAPPING

@@ -131,8 +131,9 @@ def prefill_bound(
 ) -> StepBound:
     """Lower bound of the prefill of ``batch`` prompts of ``prompt_length`` tokens, with causal attention.
 
-    Arguments as in :func:`decode_bound`. The KV cache of the prompts is written once; the head computes the logits of
-    the last token of each prompt. ``tokens_per_second`` counts the tokens of the prompts.
+    Arguments as in :func:`decode_bound`. The KV cache of the prompts is written once (in layers with a window, that of
+    the tokens inside it); the head computes the logits of the last token of each prompt. ``tokens_per_second`` counts
+    the tokens of the prompts.
     """
     return _bound("prefill", model, device, batch, prompt_length, weight_precision, kv_precision, activations)
 
@@ -205,10 +206,7 @@ class _Step:
         m = self.model
         tokens = batch * _length(length, self.phase)
         weights = m.bytes_read(tokens, self.form) + np.zeros_like(tokens)
-        if self.phase == "decode":
-            kv = batch * m.kv_cache_bytes(length + 1, "int8") * self.kv
-        else:
-            kv = tokens * m.kv_bytes_per_token("int8") * self.kv
+        kv = batch * m.kv_cache_bytes(length + (self.phase == "decode"), "int8") * self.kv
         width = max(ACTIVATION_BYTES, self.form.rest_bytes)
         moved = width * m.parts.hidden * tokens
         if self.activations == "step":

@@ -34,6 +34,8 @@ from .steps import KINDS, MODES, DecodeRun, TimedStep, in_order
 SHARE = 0.6
 #: On a CPU a model is cut so that a step reads no more than this (bytes): a step then takes about 0.1 s.
 CPU_BYTES = 4e9
+#: Steps before a compiled step, or a capture, is what it will be.
+WARM = 3
 #: Steps under the profiler.
 PROFILED = 3
 #: Random numbers drawn; longer tensors repeat them. A prime length, so that rows differ.
@@ -151,12 +153,12 @@ class Stepper:
             raise Unavailable("mode 'compiled' needs a C++ compiler on a CPU: apt-get install g++, or use mode 'eager'")
         try:
             with self.torch.no_grad():
-                step = self._plain(batch, prompt_length, in_place=mode != "eager")
+                forward = self._compiled() if mode == "compiled" else self.network
+                step = self._plain(batch, prompt_length, forward, in_place=mode != "eager")
                 if mode == "graph":
                     step = self._captured(step)
-                elif mode == "compiled":
-                    step = self._compiled(batch, prompt_length)
-                logits = step()
+                for _ in range(WARM if mode == "compiled" else 1):  # compiles, then records
+                    logits = step()
                 if not bool(self.torch.isfinite(logits).all()):
                     raise Unavailable(f"mode {mode!r} gives numbers that are not finite: its time would mean nothing")
                 return step
@@ -188,12 +190,10 @@ class Stepper:
             cache.update(*pair, index)
         return cache
 
-    def _plain(self, batch: int, prompt_length: int, *, in_place: bool, forward=None):
-        """One step through the library's own forward, and the cache put back to where it was."""
+    def _plain(self, batch: int, prompt_length: int, forward, *, in_place: bool):
+        """One step through ``forward``, from a cache that is put back to where it was."""
         cache, ids = self._cache(batch, prompt_length, in_place), self._inputs(batch)
         back, named = _rewind(self.torch, cache), {self._cache_name: cache}
-        if forward is None:
-            forward = self.network
 
         def step():
             back()
@@ -207,7 +207,7 @@ class Stepper:
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            for _ in range(3):  # libraries make their choices before the capture
+            for _ in range(WARM):  # libraries make their choices before the capture
                 step()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
@@ -220,25 +220,22 @@ class Stepper:
 
         return replay
 
-    def _compiled(self, batch: int, prompt_length: int):
+    def _compiled(self):
+        """The library's forward through torch.compile, as if nothing had been compiled before."""
         self.torch._dynamo.reset()
-        # On a CPU the generated kernels report themselves to the profiler only if asked to.
-        how = {"options": {"cpp.enable_kernel_profile": True}} if self.device.kind == "cpu" else {}
-        if self.device.kind != "cpu":
-            how["mode"] = "reduce-overhead"
-        forward = self.torch.compile(self.network, **how)
-        step = self._plain(batch, prompt_length, in_place=True, forward=forward)
-        for _ in range(3):  # compiles, then records
-            step()
-        return step
+        if self.device.kind == "cpu":  # generated kernels report themselves to the profiler only if asked to
+            return self.torch.compile(self.network, options={"cpp.enable_kernel_profile": True})
+        return self.torch.compile(self.network, mode="reduce-overhead")
 
     def profile(self, step: Callable[[], object]) -> dict[str, float]:
         """Seconds in kernels of one call, by kind, from torch's profiler.
 
         On a GPU: the kernels as the device timed them. On a CPU: the operators that compute or move data, each less
-        those that it calls; what only arranges a call (views, shapes) counts as outside.
+        those that it calls; what only arranges a call (views, shapes) counts as outside. Empty for other devices.
         """
         torch = self.torch
+        if self.device.kind not in ("cpu", "cuda", "rocm"):
+            return {}
         os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # or the profiler says on stderr that it starts and stops
         activities = [torch.profiler.ProfilerActivity.CPU]
         on_gpu = self.device.kind in ("cuda", "rocm")
@@ -250,6 +247,8 @@ class Stepper:
             self.device.synchronise()
         out: dict[str, float] = dict.fromkeys(KINDS, 0.0)
         for event in seen.key_averages():
+            if getattr(event, "is_user_annotation", False):  # a region that spans kernels would count them twice
+                continue
             if on_gpu and "CUDA" in str(event.device_type):
                 kind, seconds = kind_of_kernel(event.key), event.self_device_time_total
             elif not on_gpu:
