@@ -22,6 +22,11 @@ book:  ## run the notebooks and build the site in book/_build/html
 serve: book  ## the same, then show it at a local address (PORT=8000)
 	@$(BIN)/python tools/serve.py book/_build/html --port $(PORT)
 
+pdf:  ## the whole book as one PDF, linked from the first page (Debian's chromium prints it)
+	@$(PYTHON) tools/environment.py pdf --chromium
+	@$(BUILD)
+	@$(BIN)/python tools/make_pdf.py
+
 lab:  ## open the notebooks in JupyterLab
 	@$(PYTHON) tools/environment.py book
 	@$(BIN)/jupyter lab notebooks
@@ -59,4 +64,4 @@ bench:  ## measure this CPU beside its peers (likwid, a compiled STREAM): run it
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book serve lab check test lint sphinx bench clean
+.PHONY: help book pdf serve lab check test lint sphinx bench clean

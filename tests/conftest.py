@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
+import browser
 import pytest
-
-# Debian's chromium as root, with nothing it does on its own account: the network belongs to the page under test.
-CHROMIUM_FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,10 +19,10 @@ def chromium() -> Iterator:
     """One browser for all tests; each test opens its own page."""
     from playwright.sync_api import sync_playwright
 
-    executable = shutil.which("chromium")
+    executable = browser.executable()
     if executable is None:
         pytest.fail("chromium is missing: apt-get install chromium, or run pytest -m 'not browser'", pytrace=False)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
+        launched = playwright.chromium.launch(executable_path=executable, args=browser.FLAGS)
+        yield launched
+        launched.close()

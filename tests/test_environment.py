@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 DEBIAN_12 = "3.11.2"  # the oldest Python that the two commands are promised on
-EXTRAS = ("live", "llm", "book", "test")
+EXTRAS = ("live", "llm", "book", "pdf", "test")
 
 
 def normal(name: str) -> str:

@@ -21,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (3, 11)
-IMPLIED = {"test": {"book"}, "llm": {"live"}}  # as in pyproject.toml: an extra that brings another
+# as in pyproject.toml: an extra that brings another
+IMPLIED = {"test": {"book", "pdf"}, "pdf": {"book"}, "llm": {"live"}}
 CHROMIUM = "chromium"
 
 
@@ -98,13 +99,14 @@ def install(extras: list[str], venv: Path) -> None:
 
 
 def chromium() -> None:
-    """Have Debian's chromium for the browser tests: installed through apt when root, else asked for."""
+    """Have Debian's chromium for the browser tests and the PDF: installed through apt when root, else asked for."""
     if shutil.which(CHROMIUM):
         return
     apt = shutil.which("apt-get")
     if os.geteuid() != 0 or apt is None:
         raise SystemExit(
-            "the browser tests need Debian's chromium, and only root can install it:\n    sudo apt-get install chromium"
+            "the browser tests and the PDF need Debian's chromium, and only root can install it:\n"
+            "    sudo apt-get install chromium"
         )
     print("installing Debian's chromium", flush=True)
     quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdin": subprocess.DEVNULL}
@@ -117,7 +119,7 @@ def chromium() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("extras", nargs="*", default=["book"], help="extras of pyproject.toml")
-    parser.add_argument("--chromium", action="store_true", help="also have a browser for the tests")
+    parser.add_argument("--chromium", action="store_true", help="also have a browser, for the tests and the PDF")
     arguments = parser.parse_args()
     if sys.version_info < NEEDED:
         raise SystemExit(
