@@ -16,6 +16,14 @@ from expressions import evaluate as evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKER = re.compile(r"<!--=\s*(?P<expression>.+?)\s*(?:@\s*(?P<spelled>[\d.,]+)\s*)?-->", re.S)
+#: The units in which a device is measured. (Percent, bytes and KiB are left out: most of them are counted, or are sizes
+#: that the text chooses.)
+UNIT = r"(?:[kMGTP]?B/s|[MGTP]?FLOP/s|FLOP/byte|[nµm]?s|[MGT]B|tokens/s|tokens (?:a|per) second|[MG]Hz|W)"
+DEVICE_FIGURE = re.compile(
+    rf"(?<![\w.,^/])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<mark>\ue000)?[\s\u00a0\u202f]{UNIT}(?![\w/])(?P<after>.?)"
+)
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
+GENERATED = ("critical.md", "data.md")  # written by tools/ out of the data, whose tests are others
 LITERAL = re.compile(r"(\d[\d,]*(?:\.\d+)?)\D{0,24}$")
 
 
@@ -46,6 +54,16 @@ def figures(text: str) -> list[tuple[str, str]]:
             literal = found[1]
         out.append((literal, m["expression"]))
     return out
+
+
+def unmarked(text: str) -> list[str]:
+    """Numbers with a device's unit and no marker, as they stand in the text: ``["47 µs"]``. Code is passed over."""
+    seen = CODE.sub("", MARKER.sub("\ue000", text))
+    return [
+        re.sub(r"\s", " ", m[0].removesuffix(m["after"]))
+        for m in DEVICE_FIGURE.finditer(seen)
+        if m["mark"] is None and m["after"] != "\ue000"
+    ]
 
 
 def agrees(literal: str, value: float) -> bool:
