@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -25,16 +26,29 @@ ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
 
 
-def inputs_hash(book: Path) -> str:
+def inputs_hash(book: Path, root: Path = ROOT) -> str:
     """Hash of all that the site is made from (executed pages included: they lie under book/)."""
     h = hashlib.sha256()
-    files = [p for p in run_notebooks.files_under(book) if "_build" not in p.relative_to(book).parts]
+    files = [(p.relative_to(book), p) for p in run_notebooks.files_under(book)]
+    files = [(name, p) for name, p in files if "_build" not in name.parts]
     for folder in ("src", "data", "tools"):
-        files += run_notebooks.files_under(ROOT / folder)
-    for path in [*files, ROOT / "constraints.txt"]:
-        h.update(f"\0{path}\0".encode())
+        files += [(p.relative_to(root), p) for p in run_notebooks.files_under(root / folder)]
+    for name, path in [*files, (Path("constraints.txt"), root / "constraints.txt")]:
+        h.update(f"\0{name}\0".encode())
         h.update(hashlib.sha256(path.read_bytes()).digest())
     return h.hexdigest()
+
+
+def sources(book: Path) -> dict[str, Path]:
+    """What Sphinx makes a page of, by the page's name: appendix/data, notebooks/01_bounds."""
+    files = [p for p in run_notebooks.files_under(book) if p.suffix in (".md", ".ipynb")]
+    names = {p.relative_to(book).with_suffix(""): p for p in files}
+    return {name.as_posix(): p for name, p in names.items() if not any(part.startswith("_") for part in name.parts)}
+
+
+def page_inputs(source: Path, root: Path = ROOT) -> str | None:
+    """Hash of what a page of the site is made from: an executed notebook carries it, for Markdown it is worked out."""
+    return run_notebooks.stamped(source) if source.suffix == ".ipynb" else run_notebooks.fingerprint(source, {}, root)
 
 
 def name_cell(warning: str) -> str:
@@ -57,6 +71,9 @@ def build_site(book: Path = BOOK) -> bool:
         shutil.rmtree(old, ignore_errors=True)
     build.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
+    # The extension writes each into its page: <meta name="rc-inputs">. tools/fresh.py compares.
+    inputs = {name: page_inputs(source) for name, source in sources(book).items()}
+    (build / "inputs.json").write_text(json.dumps(inputs, indent=1))
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", "-W", "-n", "--keep-going", str(book)]
     with log.open("w") as out:
         # One fixed date, or each build would differ from the one before it.

@@ -4,7 +4,8 @@
     python tools/run_notebooks.py --out book/_build/runs/rtx4080 -p device rtx4080 -p precision fp8_e4m3 01_bounds
 
 A notebook runs again when its source, the package, the data, constraints.txt, this file or the parameters have changed
-since its page was written, and only then: NAME.ipynb.sha256 beside each page holds the hash of all of them.
+since its page was written, and only then: NAME.ipynb.sha256 beside each page holds the hash of all of them, and so does
+the page itself (rc-inputs in its metadata, and on the site in a meta element; tools/fresh.py compares).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ NEEDS_KERNEL = (
     '<p class="rc-needs-kernel">This cell needs a running kernel: open the notebook in JupyterLab '
     "(<code>make lab</code>) to use it.</p>"
 )
+STAMP = "rc-inputs"  # in a page's metadata: fingerprint() of what it was made from
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -236,7 +238,7 @@ def files_under(folder: Path) -> list[Path]:
 
 
 def fingerprint(notebook: Path, parameters: dict, root: Path = ROOT) -> str:
-    """Hash of all that decides a page's content."""
+    """Hash of all that decides a page's content: its source, the package, the data, the pinned versions, this file."""
     h = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
     shared = [root / "constraints.txt", *files_under(root / "src"), *files_under(root / "data")]
     for label, path in [
@@ -247,6 +249,11 @@ def fingerprint(notebook: Path, parameters: dict, root: Path = ROOT) -> str:
         h.update(f"\0{label}\0".encode())
         h.update(hashlib.sha256(path.read_bytes()).digest())
     return h.hexdigest()
+
+
+def stamped(page: Path) -> str | None:
+    """The hash that a page carries of what it was made from; none in a notebook that did not come from here."""
+    return json.loads(page.read_text(encoding="utf-8"))["metadata"].get(STAMP)
 
 
 def is_current(page: Path, wanted: str) -> bool:
@@ -271,6 +278,7 @@ def run(notebook: Path, out: Path, parameters: dict, timeout: float = TIMEOUT, r
         raise NotebookError(f"{notebook.name}: not a notebook (not JSON)") from None
     check_source(notebook.name, nb, parameters)
     nb = clean(notebook.name, execute(notebook, parameters, timeout), parameters)
+    nb.metadata[STAMP] = wanted
     out.mkdir(parents=True, exist_ok=True)
     nbformat.write(nb, page)
     page.with_name(page.name + ".sha256").write_text(f"{wanted}\n{hashlib.sha256(page.read_bytes()).hexdigest()}\n")

@@ -24,6 +24,9 @@ EXPLORER = re.compile(r'data-rc-explorer="(\w+)"')
 # Names, punctuation and spaces of code look like the text around them; operators may as well. Their spans were a
 # quarter of a page.
 PLAIN_CODE = re.compile(r'<span class="(?:n|nn|nx|o|p|w)">([^<]*)</span>')
+# The parts of a string (its prefix, the braces in it) have the string's colour, so that one span is enough for a run.
+STRING_PARTS = re.compile(r'(?:<span class="(?:s1|s2|sa|si)">[^<]*</span>){2,}')
+SPAN = re.compile(r"<[^>]*>")
 MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 
 
@@ -97,6 +100,17 @@ def add_questions(app: Sphinx, pagename: str, context: dict) -> None:
         app.add_css_file(name)
 
 
+def read_inputs(app: Sphinx) -> None:
+    """The hash of what each page is made from, as tools/build_book.py says; without that file, no page carries one."""
+    said = Path(app.srcdir) / "_build" / "inputs.json"
+    app.rc_inputs = json.loads(said.read_text(encoding="utf-8")) if said.exists() else {}
+
+
+def add_inputs(app: Sphinx, pagename: str, context: dict) -> None:
+    if inputs := app.rc_inputs.get(pagename):
+        context["metatags"] = context.get("metatags", "") + f'<meta name="rc-inputs" content="{inputs}" />'
+
+
 def drop_thebe(context: dict) -> None:
     """sphinx-thebe comes with Jupyter Book 1. Unused here, it declares a constant twice (an error on each page)."""
     files = context.get("script_files")
@@ -121,6 +135,7 @@ def repair_body(context: dict) -> None:
     body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     body = body.replace(' role="doc-biblioentry"', "")
     body = PLAIN_CODE.sub(r"\1", body)
+    body = STRING_PARTS.sub(lambda run: f'<span class="s2">{SPAN.sub("", run[0])}</span>', body)
     # A table whose first column needs no name: an empty cell, not a heading that says nothing.
     context["body"] = EMPTY_HEADING.sub(r"<td\1></td>", body)
 
@@ -136,6 +151,7 @@ def separate_figures(app: Sphinx, context: dict) -> None:
 def finish_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     if app.builder.format != "html":
         return
+    add_inputs(app, pagename, context)
     add_explorers(app, context)
     add_questions(app, pagename, context)
     separate_figures(app, context)
@@ -146,6 +162,7 @@ def finish_page(app: Sphinx, pagename: str, templatename: str, context: dict, do
 def setup(app: Sphinx) -> dict:
     app.add_directive("explorer", ExplorerDirective)
     app.connect("builder-inited", copy_vendored)
+    app.connect("builder-inited", read_inputs)
     app.connect("source-read", strip_markers)
     app.connect("html-page-context", finish_page, priority=900)  # after the theme and sphinx-thebe
     return {"parallel_read_safe": True, "parallel_write_safe": True}
