@@ -39,16 +39,14 @@ WHY = "a device figure without a marker: give it one (CONTRIBUTING.md), or list 
 
 def test_every_device_figure_has_a_marker_or_a_reason():
     found = {(where, figure) for where, text in texts() if where not in GENERATED for figure in unmarked(text)}
-    listed = {
-        (where, figure) for table in (ALLOWED, RECOMPUTED) for where, figures in table.items() for figure in figures
-    }
+    listed = {(where, figure) for table in (ALLOWED, RECOMPUTED) for where, said in table.items() for figure in said}
     assert found - listed == set(), WHY
     assert listed - found == set(), "listed in tests/unmarked.py, and no longer in the text"
 
 
 @pytest.mark.parametrize(
     ("where", "figure", "expression"),
-    [(where, figure, said[1]) for where, figures in RECOMPUTED.items() for figure, said in figures.items()],
+    [(where, figure, said[1]) for where, listed in RECOMPUTED.items() for figure, said in listed.items()],
 )
 def test_a_figure_where_no_marker_can_stand_is_what_the_data_give(where, figure, expression):
     value = evaluate(expression)
