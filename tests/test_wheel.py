@@ -168,3 +168,50 @@ def test_source_archive_is_complete(tmp_path):
     with tarfile.open(archive) as tar:
         names = {name.split("/", 1)[1] for name in tar.getnames() if "/" in name}
     assert tracked <= names
+
+
+def needed(*names: str) -> set[str]:
+    """Distributions that these need, themselves included."""
+    import importlib.metadata
+
+    from packaging.requirements import Requirement
+
+    found: set[str] = set()
+    queue = list(names)
+    while queue:
+        name = queue.pop()
+        if name not in found:
+            found.add(name)
+            asked = map(Requirement, importlib.metadata.distribution(name).requires or [])
+            queue += [r.name for r in asked if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return found
+
+
+def test_downloaded_notebook_runs_where_only_the_package_is(elsewhere, tmp_path, monkeypatch):
+    """What the download of chapter 1 says in its first cell is enough: the wheel, matplotlib, anywidget, and Jupyter."""
+    import json
+
+    import downloads
+    import nbformat
+    import papermill
+    import run_notebooks
+
+    for distribution in sorted(needed("ipykernel", *downloads.ALSO.split())):
+        link(distribution, site_packages(elsewhere))
+    page = json.loads((ROOT / "notebooks" / "01_bounds.ipynb").read_text(encoding="utf-8"))
+    install = downloads.first_cell(wheel="roofcourse-0.1.0-py3-none-any.whl")
+    (tmp_path / "download.ipynb").write_text(json.dumps(downloads.alone(page, "notebooks", install)))
+    spec = tmp_path / "jupyter" / "kernels" / "elsewhere"
+    spec.mkdir(parents=True)
+    command = [str(elsewhere), "-I", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (spec / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "elsewhere", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    papermill.execute_notebook(
+        str(tmp_path / "download.ipynb"), str(tmp_path / "ran.ipynb"), cwd=str(tmp_path), kernel_name="elsewhere",
+        progress_bar=False, log_output=False, start_timeout=run_notebooks.START_SECONDS, config=run_notebooks.KERNEL,
+    )  # fmt: skip
+    cells = nbformat.read(tmp_path / "ran.ipynb", as_version=4).cells
+    printed = "".join(o.get("text", "") for c in cells if c.cell_type == "code" for o in c.outputs)
+    assert "traffic     Q/B = 174 µs" in printed
+    assert not [o for c in cells if c.cell_type == "code" for o in c.outputs if o.get("name") == "stderr"]

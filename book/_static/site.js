@@ -8,6 +8,11 @@
   page.theme ||= dark ? "dark" : "light";
 })();
 
+// What is called a download is saved, and not shown as text in another tab.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const link of document.querySelectorAll(".btn-download-source-button, .btn-download-package-button")) link.download = "";
+});
+
 // A page opened from a folder may not read another one, which the search does for its excerpts: titles alone, then.
 document.addEventListener("DOMContentLoaded", () => {
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

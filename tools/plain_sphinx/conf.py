@@ -27,6 +27,7 @@ extensions = [
     "sphinx_togglebutton",
     "sphinxcontrib.bibtex",
     "course",
+    "downloads",
 ]
 external_toc_path, external_toc_exclude_missing = "_toc.yml", written["only_build_toc_files"]
 bibtex_bibfiles = [str(BOOK / name) for name in written["bibtex_bibfiles"]]
