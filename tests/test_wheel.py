@@ -188,7 +188,7 @@ def needed(*names: str) -> set[str]:
 
 
 def test_downloaded_notebook_runs_where_only_the_package_is(elsewhere, tmp_path, monkeypatch):
-    """What the download of chapter 1 says in its first cell is enough: the wheel, matplotlib, anywidget, and Jupyter."""
+    """What the download of chapter 1 says first is enough: the wheel, matplotlib, anywidget, Jupyter."""
     import json
 
     import downloads
