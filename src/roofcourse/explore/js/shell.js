@@ -92,6 +92,37 @@ export function createTile(label, name) {
   };
 }
 
+/**
+ * What the chart shows as a table under a fold, filled while it is open: `show(caption, heads, rows, current)` with rows of
+ * text, the first cell of each its name; `current` is the place of the row that the state is at.
+ */
+export function createDataTable(title) {
+  const table = html("table");
+  const node = html("details", { class: "rc-table" }, html("summary", { "data-lm-suppress-shortcuts": "true" }, title),
+    html("div", { class: "rc-scroll", tabindex: "0", role: "region", "aria-label": title, "data-lm-suppress-shortcuts": "true" }, table));
+  let wanted = null;
+
+  function fill() {
+    const [caption, heads, rows, current] = wanted;
+    table.replaceChildren(
+      html("caption", {}, caption),
+      html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
+      html("tbody", {}, ...rows().map(([name, ...cells], i) => html("tr", { "aria-current": i === current ? "true" : null },
+        html("th", { scope: "row" }, name), ...cells.map((cell) => html("td", {}, cell))))),
+    );
+  }
+
+  node.addEventListener("toggle", () => { if (node.open && wanted !== null) fill(); });
+  return {
+    node,
+    /** `rows` is a function, called only when the table can be seen. */
+    show(...now) {
+      wanted = now;
+      if (node.open) fill();
+    },
+  };
+}
+
 export const NOTHING = { number: "–", unit: "" };
 
 /** A note that floats beside a point of the chart; the same words are the point's accessible name. */

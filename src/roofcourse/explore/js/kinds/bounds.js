@@ -1,12 +1,12 @@
 // The explorer of chapter 1: a kernel's work W and traffic Q on a device give two least times; the longer one bounds it.
 
 import { html, set, write } from "../dom.js";
-import { bytes, flop, significant, time3, timeParts } from "../format.js";
+import { bytes, flop, rate, significant, tflops, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import { peaksWithRun } from "../run.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent,
-  placeSlider, showLink, showNote, sourceOf, titleOf, watchWidth,
+  NOTHING, colourBy, createDataTable, createSelect, createShell, createSlider, createTile, fontOf, labelled,
+  markAbsent, placeSlider, showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf, precisionOf } from "../spec.js";
 import { createBoundsChart } from "./bounds_chart.js";
@@ -63,10 +63,8 @@ function mountBounds({ root, model, spec, host }) {
 
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
   const legend = html("p", { class: "rc-legend" });
-  shell.foot.append(
-    legend,
-    ...(host.linkTo ? [link] : []),
-  );
+  const table = createDataTable("The two bounds as a table");
+  shell.foot.append(legend, ...(host.linkTo ? [link] : []), table.node);
 
   function update() {
     const now = Object.fromEntries(["flop", "bytes", "precision", "device"].map((key) => [key, model.get(key)]));
@@ -85,6 +83,10 @@ function mountBounds({ root, model, spec, host }) {
     chart.show(v);
     showTiles(v);
     write(shell.sentence, v.sentence);
+    table.show(`${titleOf(chosen)}, ${format.label}: the longer of the two times bounds the kernel`, ["part", "amount", "at most", "least time"], () => [
+      ["work W", flop(v.flop), ...(v.available ? [tflops(v.peak), time3(v.compute_seconds)] : ["not measured", "–"])],
+      ["traffic Q", bytes(v.bytes), rate(v.bandwidth), time3(v.memory_seconds)],
+    ]);
     write(legend, `F and B measured (${sourceOf(spec, chosen)}); the times are the model's lower bounds`);
     if (host.linkTo) showLink(link, host.linkTo(now));
   }

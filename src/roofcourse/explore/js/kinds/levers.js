@@ -90,7 +90,8 @@ function mountLevers({ root, model, spec, host }) {
       tiles.gain.show(NOTHING, undefined, "");
     }
     write(shell.sentence, v.sentence);
-    table.show(places, chosen, v);
+    const { label: kernelName } = spec.kernels.find((k) => k.name === now.kernel);
+    table.show(places, chosen, v, `${kernelName}, on ${card.name}: each line with the levers above it`);
     if (host.linkTo) link.href = host.linkTo(now);
   }
 
@@ -112,15 +113,17 @@ function leversInOrder(spec, names) {
 function createLeverTable(spec) {
   const heads = ["step", "language", "W", "Q", "I, FLOP/byte", "roof", "time", "gain"];
   const body = html("tbody");
+  const caption = html("caption");
   const node = html("details", { class: "rc-table" }, html("summary", { "data-lm-suppress-shortcuts": "true" }, "The steps as a table"),
     html("div", { class: "rc-scroll", tabindex: "0", role: "region", "aria-label": "The steps as a table", "data-lm-suppress-shortcuts": "true" },
-      html("table", {}, html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))), body)));
+      html("table", {}, caption, html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))), body)));
   const row = (name, language, place, gain) => html("tr", {}, html("th", { scope: "row" }, name), html("td", {}, language),
     ...(place === null ? ["–", "–", "–", "not measured", "–", "–"]
       : [flop(place.flop), bytes(place.bytes), significant(place.intensity, 3), spec.paths[place.path], time3(place.seconds), gain]).map((text) => html("td", {}, text)));
   return {
     node,
-    show(places, chosen, v) {
+    show(places, chosen, v, title) {
+      write(caption, title);
       body.replaceChildren(...places.map((place, i) => {
         if (i === 0) return row("before", "", place, "");
         const lever = leverOf(spec, chosen[i - 1]);

@@ -1,11 +1,11 @@
 // The explorer of chapter 4: what a benchmark measures, by working set (memory) or by multiply-adds R (FMA sweep).
 
 import { html, set, write } from "../dom.js";
-import { rateParts, significant, tflopParts, time, timeParts } from "../format.js";
+import { percent, rateParts, significant, tflopParts, time, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showLink,
-  showNote, sourceOf, titleOf, watchWidth,
+  NOTHING, colourBy, createDataTable, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent,
+  placeSlider, showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf } from "../spec.js";
 import { createMeasurementChart } from "./measurement_chart.js";
@@ -14,6 +14,22 @@ import { binarySize, computeMeasurement, isFma, measurementWithRun } from "./mea
 const MOST_POINTS = 24; // of the longest series
 
 const share3 = (value) => ({ number: significant(value, 3), unit: "%" });
+
+const MEASURED_HEADS = {
+  memory: ["working set", "time", "GB/s", "of B"],
+  fma: ["R", "time", "I, FLOP/byte", "TFLOP/s", "of the roof", "of B"],
+};
+
+/** Every point of the series that is shown, as text. */
+function measuredRows(spec, now, points, fma) {
+  return Array.from({ length: points }, (_, i) => {
+    const v = computeMeasurement(spec, { ...now, point: i + 1 });
+    const took = `${time3(v.seconds)}${v.unstable ? ", unstable" : ""}`;
+    return fma
+      ? [String(v.r), took, significant(v.intensity, 3), significant(v.flop_per_s / 1e12, 3), percent(v.percent_of_roof), percent(v.percent_of_b)]
+      : [binarySize(v.working_set), took, significant(v.bytes_per_s / 1e9, 3), percent(v.percent_of_b)];
+  });
+}
 
 function mountMeasurement({ root, model, spec, host }) {
   const shell = createShell(root, "kernel, device and point");
@@ -55,7 +71,8 @@ function mountMeasurement({ root, model, spec, host }) {
 
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
   const legend = html("p", { class: "rc-legend" });
-  shell.foot.append(legend, ...(host.linkTo ? [link] : []));
+  const table = createDataTable("The points as a table");
+  shell.foot.append(legend, ...(host.linkTo ? [link] : []), table.node);
 
   function update() {
     const now = Object.fromEntries(["kernel", "device", "point"].map((key) => [key, model.get(key)]));
@@ -81,6 +98,8 @@ function mountMeasurement({ root, model, spec, host }) {
       ? `points measured (${source}); line: the roof, min(F, B · I)`
       : `points measured (${source}); line: B${card.launch > 0 ? "; dashed: a + V/b fitted to the small copies" : ""}`);
     write(shell.sentence, v.sentence);
+    const { label: kernelName } = spec.kernels.find(({ name }) => name === now.kernel);
+    table.show(`${titleOf(card)}, ${kernelName}`, MEASURED_HEADS[fma ? "fma" : "memory"], () => measuredRows(spec, now, v.points, fma), v.number - 1);
     if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
