@@ -27,6 +27,11 @@ pdf:  ## the whole book as one PDF, linked from the first page (Debian's chromiu
 	@$(BUILD)
 	@$(BIN)/python tools/make_pdf.py
 
+figures:  ## every figure of the book as SVG for slides, with its description, in build/figures
+	@$(PYTHON) tools/environment.py book
+	@$(BIN)/python tools/run_notebooks.py
+	@$(BIN)/python tools/make_figures.py
+
 lab:  ## open the notebooks in JupyterLab
 	@$(PYTHON) tools/environment.py book
 	@$(BIN)/jupyter lab notebooks
@@ -64,4 +69,4 @@ bench:  ## measure this CPU beside its peers (likwid, a compiled STREAM): run it
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book pdf serve lab check test lint sphinx bench clean
+.PHONY: help book pdf figures serve lab check test lint sphinx bench clean
