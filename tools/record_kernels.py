@@ -21,6 +21,7 @@ import run_notebooks
 import roofcourse as rc
 from roofcourse import workbench
 from roofcourse.bench import RECORDED_KERNELS, Recorded
+from roofcourse.measure.checks import UNUSABLE
 from roofcourse.records import write_run
 from roofcourse.tables import data_folder
 
@@ -28,13 +29,15 @@ NOTEBOOK = run_notebooks.ROOT / "notebooks" / "09_your_kernel.ipynb"
 SQUARE = (4096, 4096)
 #: Name of the point, function, shapes, the point whose neighbour it is, the point whose work it shares.
 CALLS = (
-    ("layer", "product", ((512, 2048), (2048, 2048)), None, None),
-    ("tiny_8", "product", ((8, 8), (8, 8)), None, None),
-    ("tiny", "product", ((16, 16), (16, 16)), "tiny_8", None),
+    ("layer", "product", ((2048, 2048), (2048, 2048)), None, None),
+    ("tiny_4", "product", ((4, 4), (4, 4)), None, None),
+    ("tiny", "product", ((8, 8), (8, 8)), "tiny_4", None),
     ("softmax", "softmax", (SQUARE,), None, None),
     ("fused", "fused", (SQUARE,), None, None),
     ("reused", "reused", (SQUARE, SQUARE), None, "fused"),
 )
+#: A noisy point of a short kernel is taken again: it costs little, and one interruption spoils it.
+ATTEMPTS, SHORT = 8, 1e-3
 
 
 def functions() -> dict[str, tuple]:
@@ -76,14 +79,21 @@ def session(known: dict):
     for name, function, shapes, neighbour, like in CALLS:
         sweep = (points[neighbour],) if neighbour else ()
         work = points[like].work if like else None
-        points[name] = mine.place(known[function][0], *shapes, name=name, sweep=sweep, work=work)
+        for _ in range(ATTEMPTS):
+            points[name] = mine.place(known[function][0], *shapes, name=name, sweep=sweep, work=work)
+            if points[name].stable or points[name].seconds > SHORT:
+                break
         print(f"{name:8} {points[name].seconds * 1e6:12,.2f} µs", flush=True)
     return mine, points
 
 
 def fastest(several):
-    """Of measurements of the same kernel, the one of the shortest time."""
-    return min(several, key=lambda x: x.seconds)
+    """Of measurements of the same kernel the one of the shortest time; doubtful ones only if there are no others."""
+    return min(several, key=lambda x: (doubtful(getattr(x, "measurement", x)), x.seconds))
+
+
+def doubtful(x: rc.Measurement) -> bool:
+    return bool(x.suspect) or (not x.stable and (x.spread is None or x.spread > UNUSABLE))
 
 
 def together(sessions) -> tuple[Recorded, dict]:
