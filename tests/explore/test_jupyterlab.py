@@ -176,8 +176,16 @@ def open_notebook(lab: str, chromium, name: str):
         page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(state="attached")
 
         def run(nth: int) -> None:
-            cells.nth(nth).locator(".jp-InputArea-editor").click()
-            page.keyboard.press("Control+Enter")
+            prompt = cells.nth(nth).locator(".jp-InputPrompt").first
+            before = prompt.text_content()
+            for _ in range(5):  # while the page is busy, a key press can get lost
+                cells.nth(nth).locator(".jp-InputArea-editor").click()
+                page.keyboard.press("Control+Enter")
+                for _ in range(20):
+                    if prompt.text_content() != before:
+                        return
+                    page.wait_for_timeout(250)
+            pytest.fail(f"cell {nth} of {name} did not start")
 
         yield page, cells, run
         assert errors == []
