@@ -1,5 +1,6 @@
 """The page about reading the data: its figures come out as they were worked by hand, and a slip is refused."""
 
+import json
 import re
 
 import critical_page
@@ -15,6 +16,9 @@ CHECKS = {
     "M = 2 and M = 4 on an H100": ["58", "50"],
     "The A100's ridge point": ["295", "1,682", "175"],
     "One percent of the peak": ["1.03 %"],
+    "A kernel that only writes": ["268 MB", "0.25 to 0.50"],
+    "The intensity of decode": ["0.50 in FP32", "1.00 in FP16", "2.00 in FP8"],
+    "The products of training": ["175"],
     "One F for each card": ["802", "825", "897", "12 %"],
     "More than the stated peak": ["97.5", "107 %"],
     "FP64 on the AMD cards": ["50 and 100 %", "49 and 90 %", "72 and 69 %"],
@@ -44,6 +48,16 @@ def test_the_page_has_every_row_and_no_expression_left():
     page = critical_page.page()
     assert len(re.findall(r"^## \d+\. ", page, re.M)) == len(critical_page.rows())
     assert "{" not in page
+    assert "*Chapter: [The ridge point](../notebooks/03_ridge_point.ipynb)*" in page
+
+
+def test_every_chapter_that_a_row_names_is_there():
+    for row in critical_page.rows():
+        found = critical_page.CHAPTERS[row["chapter"]]
+        if found is not None:
+            title, name = found
+            notebook = json.loads((critical_page.ROOT / f"notebooks/{name}.ipynb").read_text(encoding="utf-8"))
+            assert "".join(notebook["cells"][0]["source"]).startswith(f"# {title}\n")
 
 
 def test_a_slip_in_an_expression_is_refused():

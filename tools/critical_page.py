@@ -13,12 +13,24 @@ from roofcourse.tables import data_folder
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = re.compile(r"\{(?P<expression>[^{}]+?) : (?P<decimals>\d)\}")
 
+#: What a row calls a chapter -> its title and its file.
+CHAPTERS = {
+    "arithmetic intensity": ("Arithmetic intensity", "02_arithmetic_intensity"),
+    "ridge point": ("The ridge point", "03_ridge_point"),
+    "measurement": ("How to measure", "04_measurement"),
+    "M sweep": ("The M sweep", "05_m_sweep"),
+    "prefill and decode": ("Prefill and decode", "06_prefill_decode"),
+    "limits": ("The limits of the model", "07_limits"),
+    "going faster": ("Going faster", "08_going_faster"),
+    "everywhere": None,
+}
+
 INTRO = """\
 # Reading the data critically
 
-This course follows two documents and leans on the measurements behind one of them. Here is every place where a plain
-retelling would have been wrong or too strong: what is claimed, what the data show, and what the course says instead.
-The numbers on this page are computed from the tables in `data/` whenever it is made.
+This course follows [two documents](references.md) and leans on the measurements behind one of them. Here is every place
+where a plain retelling would have been wrong or too strong: what is claimed, what the data show, and what the course
+says instead. The numbers on this page are computed from the tables in `data/` whenever it is made.
 
 A reader who can spot these has learnt the model.
 """
@@ -43,12 +55,18 @@ def fill(text: str) -> str:
     return out
 
 
+def chapter(name: str) -> str:
+    """Where the course speaks of it, as a link."""
+    found = CHAPTERS[name]
+    return "*Everywhere*" if found is None else f"*Chapter: [{found[0]}](../notebooks/{found[1]}.ipynb)*"
+
+
 def page() -> str:
     parts = [INTRO]
     for number, row in enumerate(rows(), 1):
         claim, shows, says = (fill(row[key]) for key in ("claim", "shows", "says"))
         parts.append(
-            f"## {number}. {row['title']}\n\n*Chapter: {row['chapter']}*\n\n**The claim.** {claim}\n\n"
+            f"## {number}. {row['title']}\n\n{chapter(row['chapter'])}\n\n**The claim.** {claim}\n\n"
             f"**The data.** {shows}\n\n**This course.** {says}"
         )
     return "\n\n".join(part.strip() for part in parts) + "\n"

@@ -237,7 +237,7 @@ class Machine:
         nothing of the kind was or can be measured.
         """
         if path not in ("gemm", "vector"):
-            raise ValueError(f"unknown path {path!r}: 'gemm' (matrix product) or 'vector' (FMA on the ordinary units)")
+            raise ValueError(f"unknown path {path!r}: 'gemm' (matrix product) or 'vector' (FMA on the vector units)")
         name = _precision(precision).name
         kernel = "gemm" if path == "gemm" else "fma"
         have = ", ".join(dict.fromkeys(x.precision for x in self.points.where(kernel=kernel))) or "nothing"

@@ -87,7 +87,7 @@ class Device:
         """The measured roofline of one precision on one path.
 
         ``path="gemm"``: F is the best stable warm matrix product. ``path="vector"``: F is the plateau of the FMA sweep,
-        the ordinary units without matrix units (``fp32`` and ``fp64``). Raises ``LookupError`` in one line if this card
+        the vector units, without matrix units (``fp32`` and ``fp64``). Raises ``LookupError`` in one line if this card
         has none.
         """
         return _roofline(self.key, _precision(precision).name, path)
@@ -257,7 +257,7 @@ def _no_path(d: Device, precision: str, path: str) -> str:
 def _roofline(key: str, precision: str, path: str) -> Roofline:
     d = device(key)
     if path not in ("gemm", "vector"):
-        raise ValueError(f"unknown path {path!r}: 'gemm' (matrix product) or 'vector' (FMA on the ordinary units)")
+        raise ValueError(f"unknown path {path!r}: 'gemm' (matrix product) or 'vector' (FMA on the vector units)")
     timed = _of_device(key).where(precision=precision)
     if path == "gemm":
         timed = timed.where(kernel="gemm", cache_state="warm", stable=True)

@@ -6,7 +6,7 @@ prints the command. Bytes are measured here where a formula would only give the 
 
 Units as the profiler prints them: *base* units (``--print-units base``) or scaled ones (Mbyte, usecond), with a comma
 between groups of three digits or without. A report with decimal commas is refused: ``1,234`` could then be either. FLOP
-of the ordinary units in FP16 are not counted: one instruction can be one or two.
+of the vector units in FP16 are not counted: one instruction can be one or two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .inference import layer_counters
 from .records import html_table
 from .work import Work
 
-#: What one executed thread instruction of the ordinary units counts, by metric: (precision, FLOP).
+#: What one executed thread instruction of the vector units counts, by metric: (precision, FLOP).
 _VECTOR = {
     "op_fadd_pred_on": ("fp32", 1),
     "op_fmul_pred_on": ("fp32", 1),
@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$")
 #: 1234,5  1.234,5  1.234.567: a comma where the point belongs, or points between groups of digits.
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})$")
 
-#: What ``ncu`` is asked for: FLOP of the ordinary units and of the matrix units, traffic, time.
+#: What ``ncu`` is asked for: FLOP of the vector units and of the matrix units, traffic, time.
 METRICS = (
     "gpu__time_duration.sum",
     "dram__bytes_read.sum",
@@ -66,7 +66,7 @@ class KernelCounter:
     ``dram_bytes``, ``l2_bytes``: traffic by hardware counters (the latter ``None`` where it was not read). ``seconds``:
     under the profiler, which runs kernels one at a time, so an upper bound. ``flop``: counted by instructions, or by
     formula (``flop_source``); ``None`` where neither is known. ``precision`` and ``path``: of most of those FLOP
-    (``"gemm"``: matrix units, ``"vector"``: the ordinary ones). ``note``: what the counters do not show.
+    (``"gemm"``: matrix units, ``"vector"``: the vector units). ``note``: what the counters do not show.
     """
 
     name: str

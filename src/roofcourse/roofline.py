@@ -86,7 +86,7 @@ class Roofline:
         """The arithmetic intensity (FLOP/byte) at which two rooflines cross, or ``None`` if they never do.
 
         They cross only if one machine has the higher bandwidth and the other the higher peak; then at the intensity
-        where the flat roof of the first meets the slope of the second: ``F_first / B_second``.
+        where the flat part of the first meets the slope of the second: ``F_first / B_second``.
         """
         if not isinstance(other, Roofline):
             raise ValueError(f"crossing needs another Roofline, not {other!r}")

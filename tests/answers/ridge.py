@@ -39,8 +39,8 @@ WRONG = {
     ],
     "3.4": [
         (50 * H100_B / H100_FP32, "You kept I = 50"),
-        (H100_FP16 / H100_FP32, "ratio of the two flat roofs"),
-        (100 * H100_B / 61.4727e12, "on the ordinary units"),
+        (H100_FP16 / H100_FP32, "ratio of the two flat parts"),
+        (100 * H100_B / 61.4727e12, "on the vector units"),
         (2, "Divide the two roofs"),
     ],
     "3.5": [("h100", "One set"), ("h200", "Other measurements"), ("both", "Answer with one of")],

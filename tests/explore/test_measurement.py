@@ -63,7 +63,7 @@ def test_the_fma_sweep_on_both_sides_of_its_corner():
     right = values(kernel="fma_fp32", point=12)
     assert (right["r"], right["bound"]) == (2048, "compute")
     assert right["percent_of_roof"] == pytest.approx(100, abs=1e-9)  # it sets F
-    assert "the flat roof here" in right["sentence"]
+    assert "the flat part here" in right["sentence"]
 
 
 def test_a_shorter_series_ends_at_its_last_point():

@@ -81,7 +81,7 @@ def test_a_chain_of_operators_is_told_from_one_kernel(bench):
 def test_narrow_numbers_on_the_ordinary_units_stand_under_the_fp32_ones_and_it_is_said(bench):
     point = rc.place(taking(bench, 2e-3, torch.relu), x.to(torch.bfloat16), bench=bench)
     assert (point.precision, point.roofline.precision, point.roofline.path) == ("bf16", "fp32", "vector")
-    assert "no BF16 ceiling of the ordinary units was measured" in point.notes[0]
+    assert "no BF16 ceiling of the vector units was measured" in point.notes[0]
 
 
 def test_work_can_be_given_where_torch_sees_nothing(bench):

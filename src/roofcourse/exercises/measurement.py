@@ -120,7 +120,7 @@ EXERCISES = (
         unit="percent",
         nudge="Two values for the same format: one from the sweep, one from the datasheet.",
         hint="Divide the measured F, roofline('fp64', path='vector'), by that of nominal('fp64', path='vector').",
-        praise="The FP32 plateau comes closer to its nominal value: hence the 77 % between them.",
+        praise="The FP32 flat part comes closer to its nominal value: hence the 77 % between them.",
         mistakes=(
             Mistake(
                 lambda: 100 * _vector_peak("mi210", "fp64") / _vector_peak("mi210", "fp32"),

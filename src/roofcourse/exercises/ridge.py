@@ -85,7 +85,7 @@ EXERCISES = (
         reference=crossing,
         cases=((700.0, 4.0, 800.0, 3.0), (800.0, 3.0, 700.0, 4.0), (1e14, 2e12, 9e14, 1e12), (50.0, 1.0, 10.0, 2.0)),
         nudge="Draw two roofs that cross. Which part of the one meets which part of the other?",
-        hint="The card with the higher bandwidth has the lower peak. Its flat roof meets the other card's slope.",
+        hint="The card with the higher bandwidth has the lower peak. Its flat part meets the other card's slope.",
         praise="Flat roof of the one, slope of the other: F of the first divided by B of the second.",
         mistakes=(
             (
@@ -111,8 +111,8 @@ EXERCISES = (
         answer=lambda: _fp16_gain(100),
         unit="times",
         nudge="Two things change with the format: the roof, and the place of the point.",
-        hint="In FP32, I = 50 lies under the flat roof. In FP16 half the bytes move, so I = 100. Divide the two roofs.",
-        praise="The kernel left the flat roof for the slope. Most of the higher roof is out of its reach.",
+        hint="In FP32, I = 50 lies under the flat part. In FP16 half the bytes move, so I = 100. Divide the two roofs.",
+        praise="The kernel left the flat part for the slope. Most of the higher roof is out of its reach.",
         mistakes=(
             Mistake(
                 lambda: _fp16_gain(50),
@@ -120,11 +120,11 @@ EXERCISES = (
             ),
             Mistake(
                 lambda: _fp16_gain(1e6),
-                "That is the ratio of the two flat roofs. At I = 100 the FP16 product does not reach its flat roof.",
+                "That is the ratio of the two flat parts. At I = 100 the FP16 product does not reach its flat part.",
             ),
             Mistake(
                 lambda: _attainable("h100", "fp16", 100) / device("h100").roofline("fp32", path="vector").peak,
-                "You compared with the FMA on the ordinary units. Asked is the FP32 matrix product.",
+                "You compared with the FMA on the vector units. Asked is the FP32 matrix product.",
             ),
         ),
     ),

@@ -24,7 +24,7 @@ _FOR = {
 
 
 def _paths(case: Case) -> str:
-    """What lifts the flat roof, from the ceilings that are known."""
+    """What lifts the flat part, from the ceilings that are known."""
     higher = _higher(case)
     if higher is None:
         return "Do fewer operations; no higher ceiling of this machine is at hand."
@@ -35,7 +35,7 @@ def _paths(case: Case) -> str:
 def _higher(case: Case) -> Roofline | None:
     """The next higher ceiling of the machine, by 10 % or more, for numbers as wide or narrower.
 
-    A matrix product moves to matrix products only: its own units are the ordinary ones already, or better.
+    A matrix product moves to matrix products only: its own units are the vector units already, or better.
     """
     found = [r for r in case.roofs if r.peak >= 1.1 * case.roof.peak and _narrower(r, case.roof)]
     if case.own_path == "gemm":

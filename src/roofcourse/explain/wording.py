@@ -32,11 +32,9 @@ def binary(size_bytes: float) -> str:
 
 
 def path_name(roof: Roofline) -> str:
-    """``"FP32 matrix products"``, ``"FP32 multiply-adds on the ordinary units"``, as far as the roof says."""
+    """``"FP32 matrix products"``, ``"FP32 multiply-adds on the vector units"``, as far as the roof says."""
     label = PRECISIONS[roof.precision].label if roof.precision else ""
-    what = {"gemm": "matrix products", "vector": "multiply-adds on the ordinary units"}.get(
-        roof.path or "", "operations"
-    )
+    what = {"gemm": "matrix products", "vector": "multiply-adds on the vector units"}.get(roof.path or "", "operations")
     return f"{label} {what}".strip()
 
 

@@ -143,7 +143,7 @@ def many_small(device, quick: bool) -> tuple[Spec, ...]:
 PARTS = {
     "bandwidth": "how fast memory is: read, write, copy, add, triad",
     "matmul": "how fast matrix products get, in every precision",
-    "fma": "the ordinary units: 1 to 2048 multiply-adds a number",
+    "fma": "the vector units: 1 to 2048 multiply-adds a number",
     "m-sweep": "from one row to many: where the ridge point lies",
     "working-set": "caches: a copy from KiB to past the last-level cache",
     "launch": "what starting a kernel costs",

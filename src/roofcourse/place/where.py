@@ -73,7 +73,7 @@ def ceiling(device, precision: str, path: str) -> tuple[Roofline, list[str]]:
     wide = "fp64" if precision == "fp64" else "fp32"
     tries = [(precision, path)]
     if path == "vector":
-        # The ordinary units are measured in FP64 and FP32; narrower numbers run on the FP32 ones, or twice as fast.
+        # The vector units are measured in FP64 and FP32; narrower numbers run on the FP32 ones, or twice as fast.
         tries += [(wide, "vector"), (precision, "gemm"), (wide, "gemm")]
     else:
         tries += [("fp32", "gemm")] if precision == "tf32" else []
@@ -86,9 +86,9 @@ def ceiling(device, precision: str, path: str) -> tuple[Roofline, list[str]]:
             continue
         if (p, way) == (precision, path):
             return roof, []
-        which = "the ordinary units" if way == "vector" else "matrix products"
+        which = "the vector units" if way == "vector" else "matrix products"
         return roof, [
-            f"no {label} ceiling of the {'ordinary' if path == 'vector' else 'matrix'} units was measured: "
+            f"no {label} ceiling of the {'vector' if path == 'vector' else 'matrix'} units was measured: "
             f"that of {PRECISIONS[p].label} on {which} stands in."
         ]
     raise first

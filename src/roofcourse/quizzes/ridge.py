@@ -65,7 +65,7 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask="Card X has the higher F, card Y the higher B. Which has the higher roof?",
             right="Y at low intensity, X at high intensity",
-            praise="They cross where the slope of X reaches the flat roof of Y.",
+            praise="They cross where the slope of X reaches the flat part of Y.",
             wrong={
                 "X, everywhere: its flat part is the higher one": "Left of the crossing the slope counts, and that is "
                 "B.",

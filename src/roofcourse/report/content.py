@@ -43,7 +43,7 @@ _METHOD = (
     "up; the time of one call is the median. The benchmarks take random numbers, and their results were checked "
     "against more precise ones before their times counted. A placed function is the reader's own: its result was not "
     "checked.",
-    "F is the best matrix product, or for the ordinary units the plateau of the FMA sweep; B the best of the kernels "
+    "F is the best matrix product, or for the vector units the flat part of the FMA sweep; B the best of the kernels "
     "that only move data, on arrays past the caches. A kernel of W FLOP and Q bytes takes at least max(W/F, Q/B); its "
     "share of the roof is that bound divided by its time.",
 )
@@ -119,7 +119,7 @@ def _rooflines(run: Run, bench) -> Section:
     rows = tuple(
         (
             PRECISIONS[r.precision].label,
-            "matrix products" if r.path == "gemm" else "ordinary units",
+            "matrix products" if r.path == "gemm" else "vector units",
             closing.flop_rate(r.peak),
             f"{r.bandwidth / 1e9:,.4g} GB/s",
             f"{r.ridge_point:,.4g} FLOP/byte",

@@ -210,7 +210,7 @@ def _sentence(card: Device | OwnDevice, kernel: str, v: dict) -> str:
             f"{on}, a {words} with a working set of {size(v['working_set'])} takes {took}: "
             f"{fmt.rate(v['bytes_per_s'])}, {share} of B. {why}{doubt}"
         )
-    limit = "slope" if v["bound"] == "memory" else "flat roof"
+    limit = "slope" if v["bound"] == "memory" else "flat part"
     return (
         f"{on} in {words}, R = {v['r']} multiply-adds a number take {took}: {fmt.tflops(v['flop_per_s'])}, "
         f"{fmt.percent(v['percent_of_roof'])} of the roof, which is the {limit} here. "

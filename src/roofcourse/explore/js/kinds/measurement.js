@@ -118,7 +118,7 @@ function mountMeasurement({ root, model, spec, host }) {
     tiles.percent_of_b.show(share3(v.percent_of_b), v.percent_of_b, v.percent_of_b > 105 ? "not memory: a cache" : "of the memory bandwidth");
     if (!fma) return;
     tiles.flop_per_s.show(tflopParts(v.flop_per_s), v.flop_per_s, "2 R FLOP a number / time");
-    tiles.percent_of_roof.show(share3(v.percent_of_roof), v.percent_of_roof, v.bound === "memory" ? "the slope B · I" : "the flat roof F");
+    tiles.percent_of_roof.show(share3(v.percent_of_roof), v.percent_of_roof, v.bound === "memory" ? "the slope B · I" : "the flat part F");
     tiles.intensity.show({ number: significant(v.intensity, 3), unit: "FLOP/byte" }, v.intensity, "W/Q");
   }
 

@@ -83,7 +83,7 @@ function measurementSentence(spec, device, kernel, v) {
     return `${on}, a ${words} with a working set of ${binarySize(v.working_set)} takes ${took}: `
       + `${rate(v.bytes_per_s)}, ${share} of B. ${why}${doubt}`;
   }
-  const limit = v.bound === "memory" ? "slope" : "flat roof";
+  const limit = v.bound === "memory" ? "slope" : "flat part";
   return `${on} in ${words}, R = ${v.r} multiply-adds a number take ${took}: ${tflops(v.flop_per_s)}, `
     + `${percent(v.percent_of_roof)} of the roof, which is the ${limit} here. `
     + `The bytes moved at ${rate(v.bytes_per_s)}, ${share} of B.${doubt}`;
