@@ -149,8 +149,9 @@ def open_details(page: Page) -> None:
     page.evaluate("document.querySelectorAll('article details').forEach(node => { node.open = true; })")
 
 
-def violations(page: Page, options: dict) -> list[tuple]:
-    found = Axe().run(page, options={"preload": False, **options}).response["violations"]
+def violations(page: Page, options: dict, context: str | None = None) -> list[tuple]:
+    """What axe-core finds on a page, or in the part of it that a selector names."""
+    found = Axe().run(page, context, options={"preload": False, **options}).response["violations"]
     return [(v["id"], [node["html"][:160] for node in v["nodes"]]) for v in found]
 
 
