@@ -62,9 +62,10 @@ sphinx: book .venv-sphinx/installed  ## build the same sources with plain Sphinx
 	@.venv-sphinx/bin/pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-bench:  ## measure this CPU beside its peers (likwid, a compiled STREAM): run it on an idle machine
-	@$(PYTHON) tools/environment.py live
-	@$(BIN)/python benchmarks/peers.py
+bench:  ## the explorers against a frame of 16 ms, this CPU beside likwid and STREAM: run it on an idle machine
+	@$(PYTHON) tools/environment.py test live --chromium
+	@$(BUILD)
+	@$(BIN)/python benchmarks/explorers.py; explored=$$?; $(BIN)/python benchmarks/peers.py && exit $$explored
 
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
