@@ -2,11 +2,16 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from prose import texts
 
 from roofcourse.cli import _parser
+from roofcourse.measure.command import report
+from roofcourse.records import read_run
+
+ROOT = Path(__file__).resolve().parents[1]
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"`(roofcourse [^`\n]+)`")
@@ -45,3 +50,14 @@ def test_the_check_finds_commands_and_sees_a_wrong_one(capsys):
 
 def test_there_are_commands_to_check():
     assert {command.split()[1] for command, _ in COMMANDS} >= {"measure", "plot", "place", "report", "ncu", "decode"}
+
+
+@pytest.mark.parametrize("heading", ["Memory bandwidth", "Compute ceilings", "Be careful"])
+def test_what_the_page_quotes_is_printed_for_the_recorded_run(heading):
+    """The page on measuring shows tables of the recorded processor: each of their lines, but for "…", is in its report."""
+    printed = {" ".join(line.split()) for line in report(read_run(ROOT / "data/runs/cpu_epyc_genoa.json")).splitlines()}
+    page = (ROOT / "book/appendix/measure.md").read_text(encoding="utf-8")
+    quoted = next(block for _, block in FENCED.findall(page) if block.startswith(f"{heading}\n"))
+    lines = {" ".join(line.split()) for line in quoted.splitlines()} - {"…"}
+    assert len(lines) >= 3
+    assert lines - printed == set()
