@@ -54,7 +54,7 @@ def test_there_are_commands_to_check():
 
 @pytest.mark.parametrize("heading", ["Memory bandwidth", "Compute ceilings", "Be careful"])
 def test_what_the_page_quotes_is_printed_for_the_recorded_run(heading):
-    """The page on measuring shows tables of the recorded processor: each of their lines, but for "…", is in its report."""
+    """The page on measuring shows tables of the recorded processor: every line of them, "…" apart, is in its report."""
     printed = {" ".join(line.split()) for line in report(read_run(ROOT / "data/runs/cpu_epyc_genoa.json")).splitlines()}
     page = (ROOT / "book/appendix/measure.md").read_text(encoding="utf-8")
     quoted = next(block for _, block in FENCED.findall(page) if block.startswith(f"{heading}\n"))
