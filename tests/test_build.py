@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import build_book
 import course
 import data_page
 import pytest
+import run_notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
+CHAPTER = "01_bounds.ipynb"
+LINK = re.compile(r"\]\((?:\.\./|\d\d_)[^)]*\)")  # to another page of the book
 
 
 @pytest.fixture
@@ -35,14 +39,30 @@ def test_unchanged_site_is_left_alone(book):
     assert "Other words." in index.read_text()
 
 
-def test_two_builds_give_the_same_pages(book):
+@pytest.fixture
+def chapter(book, tmp_path) -> Path:
+    """Chapter 1, executed for this test, and a page of the small book; its links to other pages lead to the first."""
+    run_notebooks.run(ROOT / "notebooks" / CHAPTER, tmp_path, run_notebooks.BUNDLED)
+    (book / "notebooks").mkdir()
+    (book / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n- file: notebooks/{CHAPTER[:-6]}\n")
+    page = LINK.sub("](../index.md)", (tmp_path / CHAPTER).read_text(encoding="utf-8"))
+    (book / "notebooks" / CHAPTER).write_text(page, encoding="utf-8")
+    return tmp_path / CHAPTER
+
+
+def test_two_builds_give_the_same_pages(book, chapter):
+    """With a whole chapter among them: its figures, explorer, exercises and quiz. It was executed for the site too, at
+    another time and in another process."""
+    assert chapter.read_bytes() == (ROOT / "book" / "notebooks" / CHAPTER).read_bytes(), "not the same: run make book?"
     build_book.build_site(book)
     html = book / "_build" / "html"
     first = {p.relative_to(html): p.read_bytes() for p in html.rglob("*") if p.is_file()}
     shutil.rmtree(book / "_build")
     build_book.build_site(book)
     second = {p.relative_to(html): p.read_bytes() for p in html.rglob("*") if p.is_file()}
+    assert Path("notebooks/01_bounds.html") in first
     assert [str(name) for name in first if first[name] != second.get(name)] == []
+    assert second.keys() == first.keys()
 
 
 def test_warning_stops_every_build_until_it_is_mended(book):
