@@ -27,6 +27,11 @@ pdf:  ## the whole book as one PDF, linked from the first page (Debian's chromiu
 	@$(BUILD)
 	@$(BIN)/python tools/make_pdf.py
 
+epub:  ## the whole book as one ePub, linked from the first page (Debian's chromium sets its formulas)
+	@$(PYTHON) tools/environment.py pdf --chromium
+	@$(BUILD)
+	@$(BIN)/python tools/make_epub.py
+
 figures:  ## every figure of the book as SVG for slides, with its description, in build/figures
 	@$(PYTHON) tools/environment.py book
 	@$(BIN)/python tools/run_notebooks.py
@@ -70,4 +75,4 @@ bench:  ## the explorers against a frame of 16 ms, this CPU beside likwid and ST
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book pdf figures serve lab check test lint sphinx bench clean
+.PHONY: help book pdf epub figures serve lab check test lint sphinx bench clean

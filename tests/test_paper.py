@@ -154,17 +154,25 @@ def test_page_without_article_stops():
         make(chapter="<html></html>")
 
 
-def test_the_first_page_gets_one_link_however_often(tmp_path):
+def test_the_first_page_names_the_forms_that_there_are(tmp_path):
     index = tmp_path / "index.html"
     index.write_text("<p>before</p>\n<!-- other forms of the book -->\n<p>after</p>\n")
-    for pages in (10, 12):
-        make_pdf.link(index, "b.pdf", pages, 2_340_000)
-    assert index.read_text().count('<a href="b.pdf">Download as PDF</a> (12 pages, 2.3 MB)') == 1
-    assert "10 pages" not in index.read_text()
+    writer = make_pdf.pypdf.PdfWriter()
+    for pages in (1, 2):
+        writer.add_blank_page(100, 100)
+        writer.write(tmp_path / make_pdf.NAME)
+        make_pdf.link(tmp_path)
+        assert index.read_text().count(f'<a href="roofline-course.pdf">Download as PDF</a> ({pages} pages, ') == 1
+    assert ".epub" not in index.read_text()
+    (tmp_path / make_pdf.EPUB).write_bytes(bytes(1_240_000))
+    make_pdf.link(tmp_path)
+    assert index.read_text().count("<a href=") == 2
+    assert '<a href="roofline-course.epub">Download as ePub</a> (1.2 MB)' in index.read_text()
+    assert index.read_text().startswith("<p>before</p>\n")
     assert index.read_text().endswith("\n<p>after</p>\n")
     index.write_text("<p>no place</p>")
     with pytest.raises(ValueError, match="0 places"):
-        make_pdf.link(index, "b.pdf", 1, 1)
+        make_pdf.link(tmp_path)
 
 
 def test_the_book_has_the_place_for_the_link_and_no_link():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import sys
 import time
 import tomllib
@@ -22,7 +23,8 @@ import pypdf
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-NAME = "roofline-course.pdf"
+NAME, EPUB = "roofline-course.pdf", "roofline-course.epub"
+TITLE, AUTHOR = "The Roofline Course", "the Roofline Course authors"
 #: A comment on the first page of the book; what follows it, up to the end of the line, belongs to this module.
 PLACE = re.compile(r"<!-- other forms of the book -->.*")
 PAPER_WIDTH = 643  # CSS pixels of the text: 210 mm less two margins of 20 mm
@@ -126,7 +128,7 @@ def finish(target: Path) -> None:
     moment = time.strftime("D:%Y%m%d%H%M%SZ", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", "1767225600"))))
     writer.add_metadata(
         {
-            "/Author": "the Roofline Course authors",
+            "/Author": AUTHOR,
             "/Subject": "The roofline model, on measured data",
             "/Creator": "The Roofline Course, make pdf",
             "/CreationDate": moment,
@@ -137,45 +139,57 @@ def finish(target: Path) -> None:
     writer.write(target)
 
 
-def link(index: Path, name: str, pages: int, size: int) -> None:
-    """Put the link into the built first page, in place of one that is there already."""
+def link(site: Path) -> None:
+    """Name on the built first page the forms of the book that lie beside it, in place of what is said there already."""
+    index, forms = site / "index.html", []
+    if (pdf := site / NAME).exists():
+        pages = len(pypdf.PdfReader(pdf).pages)
+        forms.append(f'<a href="{pdf.name}">Download as PDF</a> ({pages} pages, {pdf.stat().st_size / 1e6:.1f} MB)')
+    if (epub := site / EPUB).exists():
+        forms.append(f'<a href="{epub.name}">Download as ePub</a> ({epub.stat().st_size / 1e6:.1f} MB)')
+    line = f'<p class="rc-forms">On paper, or on a train: {", ".join(forms)}, with figures and solutions.</p>'
     text = index.read_text(encoding="utf-8")
-    line = (
-        '<!-- other forms of the book --><p class="rc-forms">On paper, or on a train: '
-        f'<a href="{name}">Download as PDF</a> ({pages} pages, {size / 1e6:.1f} MB), with figures and solutions.</p>'
-    )
-    text, found = PLACE.subn(line, text)
+    text, found = PLACE.subn(f"<!-- other forms of the book -->{line}", text)
     if found != 1:
-        raise ValueError(f"{index}: {found} places for the link to the PDF, one is expected")
+        raise ValueError(f"{index}: {found} places for the link to the other forms, one is expected")
     index.write_text(text, encoding="utf-8")
+
+
+def way(site: Path, folder: Path) -> str:
+    """How a document in ``folder`` reaches the site."""
+    return os.path.relpath(site, folder) + "/"
+
+
+def document(site: Path, folder: Path) -> Path:
+    """The whole book as HTML for paper, written into ``folder``. Raises ValueError without a site, or a browser."""
+    if not (site / "index.html").exists():
+        raise ValueError(f"no site in {site}: run 'make book' first")
+    if browser.executable() is None:
+        raise ValueError("chromium is missing: sudo apt-get install chromium")
+    pages = paper.contents()
+    sources = {page.file: (site / f"{page.file}.html").read_text(encoding="utf-8") for page in pages}
+    folder.mkdir(exist_ok=True)
+    path = folder / "book.html"
+    path.write_text(
+        paper.assemble(sources, pages, title=TITLE, facts=facts(), site=way(site, folder)), encoding="utf-8"
+    )
+    return path
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--site", type=Path, default=ROOT / "book" / "_build" / "html", help="folder of the built site")
-    arguments = parser.parse_args()
-    site, started = arguments.site.resolve(), time.monotonic()
-    if not (site / "index.html").exists():
-        sys.exit(f"no site in {site}: run 'make book' first")
-    if browser.executable() is None:
-        sys.exit("chromium is missing: sudo apt-get install chromium")
+    site, started = parser.parse_args().site.resolve(), time.monotonic()
     folder = site.parent / "pdf"
-    folder.mkdir(exist_ok=True)
     try:
-        pages = paper.contents()
-        sources = {page.file: (site / f"{page.file}.html").read_text(encoding="utf-8") for page in pages}
-        document = folder / "book.html"
-        way = os.path.relpath(site, folder) + "/"
-        document.write_text(
-            paper.assemble(sources, pages, title="The Roofline Course", facts=facts(), site=way), encoding="utf-8"
-        )
+        source = document(site, folder)
         with sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=browser.executable(), args=browser.FLAGS)
-            pdf = make(chromium, document, folder / NAME)
+            pdf = make(chromium, source, folder / NAME)
             chromium.close()
         finish(folder / NAME)
-        (site / NAME).write_bytes((folder / NAME).read_bytes())
-        link(site / "index.html", NAME, len(pdf.pages), (site / NAME).stat().st_size)
+        shutil.copyfile(folder / NAME, site / NAME)
+        link(site)
     except (ValueError, Error) as error:
         sys.exit(f"stopped: {error}")
     print(f"{site / NAME}: {len(pdf.pages)} pages ({time.monotonic() - started:.0f} s), linked from the first page")

@@ -1,9 +1,13 @@
-"""Printing: a small document through the real browser; page numbers, bookmarks, tags, formulas."""
+"""A small document through the real browser, to paper and to an e-book: page numbers, bookmarks, tags, formulas."""
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 
+import make_epub
 import make_pdf
 import paper
 import pytest
@@ -22,6 +26,7 @@ def document(tmp_path):
     (html / "_static" / "vendor" / "mathjax").symlink_to(ROOT / "book" / "_vendor" / "mathjax")
     (html / "_images").mkdir()
     (html / "_images" / "w.svg").write_text(PIXEL)
+    (html / "_static" / "pygments.css").write_text("")
 
     def write(old: str = "", new: str = "") -> Path:
         sources = {name: text.replace(old, new) if old else text for name, text in SOURCES.items()}
@@ -70,3 +75,36 @@ def test_numbers_bookmarks_and_tags(chromium, document, tmp_path):
 def test_what_would_be_cut_or_missing_stops(chromium, document, tmp_path, old, new, said):
     with pytest.raises((ValueError, make_pdf.Error), match=said):
         make_pdf.make(chromium, document(old, new), tmp_path / "book.pdf")
+
+
+def test_epub_is_whole_and_well_formed(chromium, document, tmp_path):
+    parts = make_epub.chapters(chromium, document())
+    books = [tmp_path / "a.epub", tmp_path / "b.epub"]
+    for target in books:
+        make_epub.pack(parts, tmp_path / "html", "html/", target, title="A Book", author="us")
+    assert books[0].read_bytes() == books[1].read_bytes()
+    archive = zipfile.ZipFile(books[0])
+    first = archive.infolist()[0]
+    assert (first.filename, first.compress_type, archive.read(first)) == ("mimetype", 0, b"application/epub+zip")
+    package = ET.fromstring(archive.read("book/content.opf"))
+    listed = {item.get("href"): item for item in package.iter("{http://www.idpf.org/2007/opf}item")}
+    assert {f"book/{href}" for href in listed} | {"mimetype", "META-INF/container.xml", "book/content.opf"} == set(
+        archive.namelist()
+    )
+    assert listed["notebooks-01_bounds.xhtml"].get("properties") == "mathml svg"
+    pages = {n.removeprefix("book/"): archive.read(n).decode() for n in archive.namelist() if n.endswith(".xhtml")}
+    names = {(page, node.get("id")) for page, text in pages.items() for node in ET.fromstring(text).iter()}
+    for page, text in pages.items():
+        for there, fragment in re.findall(r'<a [^>]*href="([\w.-]+)(?:#([^"]+))?"', text):
+            assert there in pages, page
+            assert not fragment or (there, fragment) in names, page
+    chapter = ET.fromstring(pages["notebooks-01_bounds.xhtml"])
+    (formula,) = chapter.iter("{http://www.w3.org/1998/Math/MathML}math")
+    assert "".join(formula.itertext()).split() == ["W", "/", "F"] or "".join(formula.itertext()) == "W/F"
+    assert 'href="solutions.xhtml#solution-1.1">Hint and solution to 1.1</a>' in pages["notebooks-01_bounds.xhtml"]
+    assert re.findall(r'<li><a href="([^"]+)">([^<]+)', pages["nav.xhtml"]) == [
+        ("index.xhtml", "Introduction"),
+        ("notebooks-01_bounds.xhtml", "Chapter 1: Two bounds"),
+        ("appendix-glossary.xhtml", "Appendix A: Glossary"),
+        ("solutions.xhtml", "Appendix B: Solutions"),
+    ]
