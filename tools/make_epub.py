@@ -21,7 +21,7 @@ import make_pdf
 from playwright.sync_api import Browser, Error, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-NAME = "roofline-course.epub"
+NAME = make_pdf.EPUB
 MOMENT = (2026, 1, 1, 0, 0, 0)  # one fixed date: two books from the same inputs shall not differ by the hour
 XHTML = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n'
