@@ -123,7 +123,7 @@ def make(chromium: Browser, document: Path, target: Path) -> pypdf.PdfReader:
 
 
 def finish(target: Path) -> None:
-    """Who wrote it, and one fixed date: two PDFs from the same inputs shall not differ by the hour."""
+    """Who wrote it, and one fixed date: two PDFs from the same inputs shall be the same to the byte."""
     writer = pypdf.PdfWriter(clone_from=target)
     moment = time.strftime("D:%Y%m%d%H%M%SZ", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", "1767225600"))))
     writer.add_metadata(
@@ -137,6 +137,11 @@ def finish(target: Path) -> None:
     )
     writer.pdf_header = "%PDF-1.4"  # as Chromium has it
     writer.write(target)
+    # Chromium names the headings of tables by a count that goes on from document to document: count anew, in its order.
+    written = target.read_bytes()
+    names = sorted(set(re.findall(rb"\(node\d{8}\)", written)))
+    count = {name: b"(node%08d)" % i for i, name in enumerate(names)}
+    target.write_bytes(re.sub(rb"\(node\d{8}\)", lambda match: count[match[0]], written))
 
 
 def link(site: Path) -> None:

@@ -39,7 +39,8 @@ def document(tmp_path):
 
 def test_numbers_bookmarks_and_tags(chromium, document, tmp_path):
     target = tmp_path / "book.pdf"
-    pdf = make_pdf.make(chromium, document(), target)
+    table = "<table><thead><tr><th>card</th><th>B</th></tr></thead><tr><th>H100</th><td>3</td></tr></table>"
+    pdf = make_pdf.make(chromium, document("<p>Folded.</p>", table), target)
     # the title, the contents, then each page of the book begins a page of its own
     assert len(pdf.pages) == 6
     numbers = make_pdf.page_numbers(pdf)
@@ -55,6 +56,7 @@ def test_numbers_bookmarks_and_tags(chromium, document, tmp_path):
     assert [entry["/Title"] for entry in pdf.outline if isinstance(entry, dict)][-2:] == ["Glossary", "Solutions"]
     make_pdf.finish(target)
     first = target.read_bytes()
+    assert b"(node00000000)" in first  # the table's headings have names
     make_pdf.make(chromium, tmp_path / "book.html", target)
     make_pdf.finish(target)
     assert target.read_bytes() == first
