@@ -12,8 +12,8 @@ BUILD = $(BIN)/python tools/build_book.py --started $(STARTED) $(if $(LIVE),--li
 
 help:  ## say what there is
 	@echo "The Roofline Course"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s%s\n", $$1, $$2}'
-	@echo "  make book LIVE=1   the same, measured on this machine (installs torch and transformers; a GPU if there is one)"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
+	@echo "  make book LIVE=1  the same, measured on this machine (installs torch and transformers; a GPU if there is one)"
 
 book:  ## run the notebooks and build the site in book/_build/html
 	@$(PYTHON) tools/environment.py book $(if $(LIVE),live llm)
