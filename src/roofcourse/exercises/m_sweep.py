@@ -112,7 +112,7 @@ EXERCISES = (
             ),
             Mistake(
                 lambda: device("h200").roofline("fp16").time(gemm(512, 512, 512, "fp16")) / _square(),
-                "That is the share of the roof that one call reaches. The gain is its inverse.",
+                "That is the percent of the roof that one call reaches. The gain is its inverse.",
             ),
         ),
     ),

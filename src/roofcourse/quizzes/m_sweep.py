@@ -18,7 +18,7 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask=f"A kernel left of the ridge point reaches {SHARE} % of its roof. What bandwidth does it achieve?",
             right=f"{SHARE} % of B",
-            praise="Under the slope the roof is B · I, so the share of the roof is the share of B.",
+            praise="Under the slope the roof is B · I, so the percent of the roof is the percent of B.",
             wrong={
                 "Nearly B: it is memory-bound": "Memory-bound names the part of the roof above the point. How near "
                 "the point is, is another question.",

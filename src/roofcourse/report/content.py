@@ -45,7 +45,7 @@ _METHOD = (
     "checked.",
     "F is the best matrix product, or for the vector units the flat part of the FMA sweep; B the best of the kernels "
     "that only move data, on arrays past the caches. A kernel of W FLOP and Q bytes takes at least max(W/F, Q/B); its "
-    "share of the roof is that bound divided by its time.",
+    "percent of the roof is that bound divided by its time.",
 )
 
 

@@ -49,7 +49,7 @@ function mountSweep({ root, model, spec, host }) {
     seconds: createTile("Time", "seconds"),
     bound_seconds: createTile("Lower bound", "bound_seconds"),
     flop_per_s: createTile("Throughput", "flop_per_s"),
-    percent_of_roof: createTile("Share of the roof", "percent_of_roof"),
+    percent_of_roof: createTile("Percent of the roof", "percent_of_roof"),
     bytes_per_s: createTile("Achieved bandwidth", "bytes_per_s"),
     intensity: createTile("Arithmetic intensity", "intensity"),
   };
