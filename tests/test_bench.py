@@ -202,3 +202,12 @@ def test_a_readers_run_never_borrows_what_was_recorded_elsewhere(tmp_path):
     ):
         with pytest.raises(LookupError, match=f"this run has no {what}; it has copy"):
             call()
+
+
+def test_a_working_set_sweep_is_one_program_over_all_sizes():
+    """The recorded CPU copied its largest array with another program (for B): no step of the sweep."""
+    mine = rc.bench("local", "bundled")
+    sweep = mine.working_set_sweep()
+    assert {x.implementation for x in sweep} == {"torch"}
+    assert {x.implementation for x in mine.points.where(kernel="copy", precision="fp32")} == {"torch", "numba"}
+    assert [x.working_set_bytes // 1024 for x in sweep] == [16 * 4**i for i in range(8)]

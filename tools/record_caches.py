@@ -1,6 +1,6 @@
 """Record the memory levels of this machine, as the run that stands in where nothing is measured.
 
-    python tools/record_caches.py            # writes data/runs/cpu_epyc_milan_caches.json
+    python tools/record_caches.py            # writes data/runs/cpu_epyc_genoa_caches.json
 
 Run it on an idle machine.
 """

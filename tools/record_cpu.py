@@ -1,4 +1,4 @@
-"""Record the run that stands in for "this machine" on pages built without measuring: data/runs/cpu_epyc_milan.json.
+"""Record the run that stands in for "this machine" on pages built without measuring: data/runs/cpu_epyc_genoa.json.
 
     python tools/record_cpu.py
 

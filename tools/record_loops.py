@@ -1,6 +1,6 @@
 """Record the loop orders on this machine, as the run that stands in where nothing is measured.
 
-    python tools/record_loops.py            # writes data/runs/cpu_epyc_milan_loops.json
+    python tools/record_loops.py            # writes data/runs/cpu_epyc_genoa_loops.json
 
 Run it on an idle machine.
 """

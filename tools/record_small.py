@@ -1,6 +1,6 @@
 """Record many small products on this machine, as the run that stands in where nothing is measured.
 
-    python tools/record_small.py            # writes data/runs/cpu_epyc_milan_small.json
+    python tools/record_small.py            # writes data/runs/cpu_epyc_genoa_small.json
 
 Run it on an idle machine.
 """

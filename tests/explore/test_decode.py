@@ -341,7 +341,7 @@ def test_an_own_machine_has_the_bound_of_its_own_roofs():
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_run_file_shows_the_readers_machine(open_page, width):
-    path = data_folder() / "runs" / "cpu_epyc_milan.json"
+    path = data_folder() / "runs" / "cpu_epyc_genoa.json"
     own = own_devices(path)
     page = open_page(("decode", {}), width=width)
     page.control("run").set_input_files(path)

@@ -17,7 +17,7 @@ from roofcourse.records import SCHEMA, Run, read_run, write_run
 from roofcourse.tables import data_folder
 
 RUNS = sorted((data_folder() / "runs").glob("*.json"))
-RECORDED = data_folder() / "runs" / "cpu_epyc_milan.json"
+RECORDED = data_folder() / "runs" / "cpu_epyc_genoa.json"
 MACHINE = {"key": "cpu", "name": "A CPU", "utc": "2026-11-30T09:00:00Z", "last_level_cache_bytes": 1000}
 
 
@@ -119,7 +119,7 @@ def test_the_explorers_take_a_run_in_python(one_line):
     assert v["seconds"] == x.seconds
     assert v["flop"] == x.work.flop
     assert v["percent_of_roof"] == pytest.approx(100 * mine.device.roofline("fp32").time(x.work) / x.seconds)
-    assert v["sentence"].startswith("At M = 32 and N = K = 4096 an AMD EPYC in FP32 takes 31\u00a0ms: ")
+    assert v["sentence"].startswith("At M = 32 and N = K = 4096 an AMD EPYC in FP32 takes 14\u00a0ms: ")
     v = explore.compute("ridge", {"roofs": "cpu.fp32~cpu.fp32.vector~h100.fp16", "intensity": 1e3}, run=mine)
     assert v["ridge_point:cpu.fp32"] == mine.device.roofline("fp32").ridge_point
     assert v["attainable:cpu.fp32.vector"] == mine.device.roofline("fp32", "vector").peak

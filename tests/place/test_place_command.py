@@ -75,7 +75,7 @@ def test_a_closed_pipe_loses_no_point(tmp_path, monkeypatch):
 def test_a_run_of_another_machine_gives_no_ceilings(tmp_path, capsys):
     from roofcourse.tables import data_folder
 
-    other = data_folder() / "runs" / "cpu_epyc_milan.json"
+    other = data_folder() / "runs" / "cpu_epyc_genoa.json"
     assert main(["place", "torch.relu", "--shape", "8x8", "--run", str(other)]) == 1
     said = capsys.readouterr().err
     assert "is of another machine (name 'AMD EPYC', here 'Fake CPU'): its ceilings are not this machine's" in said

@@ -73,6 +73,7 @@ function pointOf(row) {
   for (const name of SHAPE) point[name] = row[name] ?? null;
   point.workingSet = row.working_set_bytes ?? null;
   point.cache = row.cache_state ?? "warm";
+  point.implementation = row.implementation ?? null;
   point.spread = row.spread ?? null;
   point.stable = row.stable ?? true;
   point.suspect = row.suspect ?? "";
@@ -97,6 +98,15 @@ export function eachBest(points) {
     if (!best.has(same) || point.seconds < best.get(same).seconds) best.set(same, point);
   }
   return [...best.values()];
+}
+
+/** Of points by several programs, those of the one that ran the most sizes; among equals, the fastest. */
+export function oneProgram(points) {
+  const byProgram = new Map();
+  for (const point of points) byProgram.set(point.implementation, [...(byProgram.get(point.implementation) ?? []), point]);
+  const fastest = (group) => Math.max(...group.map(byteRate));
+  return [...byProgram.values()].reduce((best, group) => (
+    group.length > best.length || (group.length === best.length && fastest(group) > fastest(best)) ? group : best), []);
 }
 
 /** The kernels that move data, on arrays past the caches: copies come in many sizes, the others in one. */

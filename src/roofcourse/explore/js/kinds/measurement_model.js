@@ -1,7 +1,7 @@
 // What the explorer of chapter 4 says about one state. Twin: explore/kinds/measurement.py.
 
 import { listed, percent, rate, tflops, time, withArticle } from "../format.js";
-import { deviceOfRun, eachBest } from "../run.js";
+import { deviceOfRun, oneProgram } from "../run.js";
 import { deviceOf } from "../spec.js";
 
 /** From this multiple of the L2 on, hardly anything of one pass is left in it for the next. */
@@ -123,7 +123,7 @@ export function measurementWithRun(spec, run, file, state) {
   const peaks = {};
   let copies = [];
   for (const { name } of spec.kernels.filter((kernel) => !isFma(kernel.name))) {
-    const found = eachBest(run.points.filter((p) => p.kernel === name && p.precision === "fp32" && p.cache === "warm"))
+    const found = oneProgram(run.points.filter((p) => p.kernel === name && p.precision === "fp32" && p.cache === "warm"))
       .filter((p) => p.workingSet)
       .sort((a, b) => a.workingSet - b.workingSet);
     if (name === "copy") copies = found;
