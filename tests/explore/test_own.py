@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ TRICKY = run(
     product(64, 0.031, implementation="other"),
     product(128, 0.004, precision="bf16", n=8192),
     product(128, 1.0, precision="int8", n=8192),
+    rc.Measurement("cpu", "fma", "fp64", rc.fma_sweep(10**6, 64, "fp64"), 0.001, elements=10**6, fma_per_element=64),
+)
+
+
+#: Roofs of FP16 only, and what a launch takes: of the kernels of the levers explorer, three.
+HALF = run(
+    moved("triad", 0.04),
+    *(moved("copy", 1.37e-6 + i * 8e3 / 1e11, elements=i * 10**3) for i in (1, 2, 4, 8)),
+    product(4096, 0.02, precision="fp16"),
+)
+WITHOUT_PRODUCTS = (
+    moved("triad", 0.04),
     rc.Measurement("cpu", "fma", "fp64", rc.fma_sweep(10**6, 64, "fp64"), 0.001, elements=10**6, fma_per_element=64),
 )
 
@@ -125,8 +138,59 @@ def test_the_explorers_take_a_run_in_python(one_line):
     assert v["attainable:cpu.fp32.vector"] == mine.device.roofline("fp32", "vector").peak
     with one_line(LookupError):
         explore.compute("m_sweep", {"device": "cpu"})
-    with one_line(ValueError):
-        explore.compute("padding", {}, run=mine)
+
+
+def test_padding_takes_a_run_in_python(one_line):
+    mine = rc.bench("local", "bundled")
+    roof, x = mine.device.roofline("fp32"), mine.m_sweep("fp32").at(m=8)
+    state = {"device": "cpu", "precision": "fp32", "m": 8, "tile": 16}
+    v = explore.compute("padding", state, run=mine)
+    assert v["flop"] == 2 * 8 * 4096**2  # N = K of this run's sweep
+    assert v["seconds"] == x.seconds
+    assert v["padded_seconds"] == 2 * 16 * 4096**2 / roof.peak  # past the ridge point
+    assert v["percent"] == pytest.approx(100 * v["padded_seconds"] / x.seconds)
+    assert v["sentence"].startswith(
+        "8 rows in blocks of 16: an AMD EPYC in FP32 executes 16, 2 times the useful work. "
+    )
+    said = {m: explore.compute("padding", {**state, "m": m}, run=TRICKY)["sentence"] for m in (2, 16, 64)}
+    assert said[2].endswith("This point is unstable: its samples scattered.")
+    assert said[16].endswith("Measured: 100\u00a0µs. Suspect: twice the peak.")
+    assert "unstable" not in said[64]
+    assert not explore.compute("padding", {**state, "precision": "fp64"}, run=mine)["measured"]  # squares only
+    assert kinds.get("padding").start(own_device(read_run(RECORDED), "run", {}), {"precision": "fp16"}) == {
+        "precision": "fp32",
+        "device": "cpu",
+    }
+    with one_line(LookupError) as caught:
+        kinds.get("padding").start(own_device(run(*WITHOUT_PRODUCTS), "run", {}), {"precision": "fp16"})
+    assert str(caught.value).endswith("measure with --only bandwidth,matmul,m-sweep")
+
+
+def test_levers_take_a_run_in_python(one_line):
+    mine = rc.bench("local", "bundled")
+    launch, vector = mine.launch_overhead().overhead, mine.device.roofline("fp32", "vector")
+    v = explore.compute("levers", {"device": "cpu", "levers": "deep"}, run=mine)
+    naive, tiled = 4 * (2 * 4096**3 + 4096**2), 4 * (2 * 4096**3 / 512 + 4096**2)  # bytes
+    assert v["before_seconds"] == pytest.approx(launch + 2 * naive / vector.bandwidth, rel=1e-12)
+    least = max(2 * 4096**3 / vector.peak, tiled / vector.bandwidth)
+    assert v["after_seconds"] == pytest.approx(launch + 2 * least, rel=1e-12)
+    v = explore.compute("levers", {"device": "cpu", "levers": "matrix"}, run=mine)
+    assert not v["available"]  # no TF32 on this machine
+    assert v["sentence"].endswith("was not measured in this run. Choose others, or another device.")
+    v = explore.compute("levers", {"device": "cpu", "kernel": "layer", "levers": "fp8"}, run=mine)
+    assert not any(key.startswith(("before", "after")) for key in v)
+    assert v["sentence"].endswith(
+        "its roof, FP16, was not measured in this run. Choose another kernel, or another device."
+    )
+    start = kinds.get("levers").start
+    state = {"kernel": "product", "levers": "deep"}
+    assert start(own_device(HALF, "run", {}), state) == {"kernel": "attention", "levers": "none", "device": "cpu"}
+    with one_line(LookupError) as caught:
+        start(own_device(TRICKY, "run", {}), state)
+    assert "A CPU: this run has none of the roofs that these kernels need: measure with --only" in str(caught.value)
+    with one_line(LookupError) as caught:
+        start(own_device(run(moved("triad", 0.04), product(4096, 1.2)), "run", {}), state)
+    assert "A CPU: this run does not say what a launch takes: measure with --only" in str(caught.value)
 
 
 def test_remarks_on_doubtful_points():
@@ -139,7 +203,7 @@ def test_remarks_on_doubtful_points():
     assert said[16].endswith("Suspect: twice the peak.")
 
 
-def test_the_widget_shows_a_run_and_refuses_a_broken_one(one_line):
+def test_the_widget_shows_a_run_and_refuses_a_broken_one(one_line, tmp_path):
     pytest.importorskip("anywidget")
     mine = rc.bench("local", "bundled")
     w = rc.explore.m_sweep(device=mine.device)
@@ -153,6 +217,10 @@ def test_the_widget_shows_a_run_and_refuses_a_broken_one(one_line):
     w.take_run("{", "x.json")
     assert w.note.startswith("x.json: not a run file, or cut short")
     assert w.state == before
+    w = rc.explore.padding(device=mine.device)
+    assert w.state == {"m": 2, "tile": 32, "precision": "fp64", "device": "cpu"}
+    w = rc.explore.levers(device=rc.bench(run=write_run(HALF, tmp_path / "half.json")).device)
+    assert w.state == {"kernel": "attention", "device": "cpu", "reaches": 50, "levers": "none"}
     w = rc.explore.ridge()
     w.take_run(RECORDED.read_text(encoding="utf-8"), "run.json")
     assert w.roofs == "h100.fp16~h200.fp16~cpu.fp64~cpu.fp32~cpu.fp64.vector~cpu.fp32.vector"
@@ -176,6 +244,11 @@ def tricky(tmp_path_factory) -> Path:
     return write_run(TRICKY, tmp_path_factory.mktemp("runs") / "tricky.json")
 
 
+@pytest.fixture(scope="module")
+def half(tmp_path_factory) -> Path:
+    return write_run(HALF, tmp_path_factory.mktemp("runs") / "half.json")
+
+
 def near(browser, python) -> bool:
     if isinstance(python, dict):
         return browser.keys() == python.keys() and all(near(browser[k], v) for k, v in python.items())
@@ -185,10 +258,10 @@ def near(browser, python) -> bool:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("kind", ["m_sweep", "ridge", "measurement", "bounds", "intensity"])
-@pytest.mark.parametrize("path", [*RUNS, "tricky"], ids=lambda p: getattr(p, "stem", p))
-def test_browser_and_python_read_the_same_device(open_page, kind, path, tricky):
-    path = tricky if path == "tricky" else path
+@pytest.mark.parametrize("kind", ["m_sweep", "ridge", "measurement", "bounds", "intensity", "padding", "levers"])
+@pytest.mark.parametrize("path", [*RUNS, "tricky", "half"], ids=lambda p: getattr(p, "stem", p))
+def test_browser_and_python_read_the_same_device(open_page, kind, path, tricky, half):
+    path = {"tricky": tricky, "half": half}.get(path, path)
     module = kinds.get(kind)
     page = open_page((kind, {}))
     before = spec_of(page)
@@ -207,9 +280,10 @@ def test_browser_and_python_read_the_same_device(open_page, kind, path, tricky):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("path", [RECORDED, "tricky"], ids=lambda p: getattr(p, "stem", p))
-def test_browser_and_python_compute_the_same(open_page, path, tricky):
-    path = tricky if path == "tricky" else path
+@pytest.mark.parametrize("path", [RECORDED, "tricky", "half"], ids=lambda p: getattr(p, "stem", p))
+def test_browser_and_python_compute_the_same(open_page, path, tricky, half):
+    refused = {"tricky": ["levers"], "half": ["ridge"]}.get(path, [])
+    path = {"tricky": tricky, "half": half}.get(path, path)
     rows = [1, 2, 3, 4, 8, 16, 32, 64, 100, 512, 4096, 8192]
     names = [p["name"] for p in kinds.get("m_sweep").spec()["precisions"]]
     states = {
@@ -231,8 +305,23 @@ def test_browser_and_python_compute_the_same(open_page, path, tricky):
             for kernel, _, _ in kinds.get("measurement").KERNELS
             for point in range(1, 13)
         ],
+        "padding": [
+            {"device": "cpu", "precision": p, "m": m, "tile": tile}
+            for p in names
+            for m in (*rows[:-2], 1024)
+            for tile in kinds.get("padding").TILES
+        ],
+        "levers": [
+            {"device": "cpu", "kernel": kernel.name, "levers": list(chosen), "reaches": reaches}
+            for kernel in kinds.get("levers").KERNELS
+            for size in range(len(kernel.levers) + 1)
+            for chosen in combinations(kernel.levers, size)
+            for reaches in kinds.get("levers").REACHES
+        ],
     }
     for kind, wanted in states.items():
+        if kind in refused:
+            continue
         wanted = [kinds.complete(kind, s, own_devices(path)) for s in wanted]
         page = open_page((kind, {}))
         drop(page, path)
@@ -379,7 +468,7 @@ def test_labels_of_an_own_device_do_not_collide(open_page, width, tmp_path):
 
     long = replace(read_run(RECORDED), machine={**read_run(RECORDED).machine, "name": "A Very Long Name Of A Machine"})
     path = write_run(long, tmp_path / "long.json")
-    for kind in ("m_sweep", "ridge", "measurement", "bounds", "intensity"):
+    for kind in ("m_sweep", "ridge", "measurement", "bounds", "intensity", "padding", "levers"):
         page = open_page((kind, {}), width=width)
         drop(page, path)
         page.page.wait_for_function("window.roofcourse.explorers[0].spec.devices.length === 13")
@@ -410,3 +499,65 @@ def test_a_static_page_with_an_own_device_stands_without_a_script():
     assert "--rc-device:var(--rc-device-cpu)" in html
     html = explore.static_html("ridge", {"roofs": "cpu.fp32~h100.fp16"}, own=own)
     assert "AMD EPYC FP32" in html
+    html = explore.static_html("padding", {"device": "cpu", "precision": "fp32"}, own=own)
+    assert "AMD EPYC, FP32" in html
+    html = explore.static_html("levers", {"device": "cpu", "levers": "deep"}, own=own)
+    assert "AMD EPYC, FP32 vector" in html
+    html = explore.static_html("levers", {"device": "cpu", "kernel": "layer"}, own=own)
+    assert "no such roof measured" in html
+
+
+def test_the_axes_are_longer_where_an_own_device_needs_it():
+    from roofcourse.explore.standin_levers import throughput_axis
+    from roofcourse.explore.standin_padding import SECONDS, seconds_axis
+
+    assert seconds_axis() == SECONDS == (3e-7, 0.5)
+    assert seconds_axis([1e-3, 1.4]) == (3e-7, 10)
+    assert seconds_axis([2e-7]) == (1e-7, 0.5)
+    times = kinds.get("padding").times(own_device(read_run(RECORDED), "run", {}))
+    assert times[1] == 2 * 1024 * 8192**2 / rc.bench("local", "bundled").device.roofline("fp64").peak  # 1.46 s
+    assert throughput_axis() == (1e9, 1e16)
+    # 82 GB/s times 1/32 FLOP/byte times a quarter is 0.64 GFLOP/s.
+    assert throughput_axis(d.spec() for d in own_devices(RECORDED).values()) == (1e8, 1e16)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("kind", "control", "key"), [("padding", "tile", "64"), ("levers", "reaches", "25")])
+def test_a_file_on_padding_and_levers(open_page, kind, control, key):
+    page = open_page((kind, {}))
+    drop(page, RECORDED)
+    page.page.wait_for_function("window.roofcourse.explorers[0].state().device === 'cpu'")
+    assert page.control("device").locator("option").last.text_content() == "AMD EPYC (run of 2026-11-30)"
+    page.page.locator("summary").first.click()
+    page.page.locator("caption").get_by_text("AMD EPYC (run of 2026-11-30)").wait_for()
+    page.page.locator(".rc-legend").get_by_text("run of 2026-11-30").wait_for()
+    page.control(control).select_option(key)
+    state = page.page.evaluate("window.roofcourse.explorers[0].state()")
+    assert page.sentence() == explore.compute(kind, state, run=RECORDED)["sentence"]
+    if kind == "padding":
+        page.control("precision").select_option("fp32")
+        for points in (".rc-table tbody tr", "circle.rc-full, circle.rc-open:not(.rc-chosen)"):
+            assert page.page.locator(points).count() == 7
+    else:
+        page.control("kernel").select_option("layer")  # FP16, which this machine has no roof for
+        assert page.page.locator(".rc-absent").text_content() == "no such roof measured"
+        assert page.shown("before_seconds") is None
+    page.page.wait_for_timeout(400)
+    assert "cpu" not in page.fragment()
+    assert not page.page.get_by_text("link to this view").is_visible()
+    page.control("device").select_option("h200")
+    page.page.wait_for_function("location.hash.includes('device=h200')")
+    assert page.page.get_by_text("link to this view").is_visible()
+    assert "H200" in page.sentence()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("kind", ["padding", "levers"])
+def test_a_broken_file_on_padding_and_levers_is_one_sentence(open_page, tmp_path, kind):
+    path = tmp_path / "cut.json"
+    path.write_text(RECORDED.read_text(encoding="utf-8")[:2000], encoding="utf-8")
+    page = open_page((kind, {}))
+    before = page.readings(), spec_of(page)
+    drop(page, path)
+    page.page.locator(".rc-note").get_by_text("cut.json: not a run file, or cut short").wait_for()
+    assert (page.readings(), spec_of(page)) == before

@@ -48,7 +48,7 @@ CONTROLS = {
     "intensity": ["shape", "precision", "device", "m", "m_exact", "n", "n_exact", "k", "k_exact", "run"],
     "ridge": ["preset", "intensity", *roofs(), "run"],
     "measurement": ["kernel", "device", "point", "run"],
-    "levers": ["kernel", "device", "reaches", "lever1", "lever2", "lever3", "lever4", "lever5"],
+    "levers": ["kernel", "device", "reaches", "lever1", "lever2", "lever3", "lever4", "lever5", "run"],
     "decode": [
         "model",
         "device",
@@ -60,5 +60,5 @@ CONTROLS = {
         "prompt_length_exact",
         "run",
     ],
-    "padding": ["m", "m_exact", "tile", "precision", "device"],
+    "padding": ["m", "m_exact", "tile", "precision", "device", "run"],
 }

@@ -105,14 +105,20 @@ def intensity(device="h100", precision=None, m: int = 16, n: int = 8192, k: int 
     return _widget("intensity", own, **state, m=m, n=n, k=k)
 
 
-def levers(device="h100", kernel: str = "product", levers="none", reaches: int = 50):
+def levers(device="h100", kernel=None, levers="none", reaches: int = 50, run=None):
     """A kernel, the levers applied to it, and where its point moves; all of it by the model, with measured roofs.
 
-    ``kernel``: ``"product"``, ``"chain"``, ``"field"``, ``"attention"``, ``"small"``, ``"layer"`` or ``"conv"``.
+    ``kernel``: ``"product"`` where nothing is said, or the first that the chosen run has a roof for; ``"chain"``,
+    ``"field"``, ``"attention"``, ``"small"``, ``"layer"`` or ``"conv"``.
     ``levers``: names, as a list or joined with a tilde; those that the kernel does not have do nothing. ``reaches``:
     how much of its roof the kernel reaches before, in percent: 100, 50 or 25. All are traits that can be read and set.
+    ``run``, and a measured machine as ``device``, as in :func:`m_sweep`.
     """
-    return _widget("levers", device=device, kernel=kernel, reaches=reaches, levers=levers)
+    own, device = _with_device(run, device)
+    state = {"device": device, "kernel": kernel or "product", "reaches": reaches, "levers": levers}
+    if device in own and kernel is None:
+        state = kinds.get("levers").start(own[device], state)
+    return _widget("levers", own, **state)
 
 
 def what_next() -> Decision:
@@ -131,13 +137,18 @@ def measurement(device="h100", kernel: str = "copy", point: int = 7, run=None):
     return _widget("measurement", own, device=device, kernel=kernel, point=point)
 
 
-def padding(device="rtx4080", precision="fp64", m: int = 2, tile: int = 32):
+def padding(device="rtx4080", precision=None, m: int = 2, tile: int = 32, run=None):
     """M useful rows in a kernel that works in blocks of ``tile`` rows: executed work, padded intensity, bound and time.
 
-    ``tile``: 1 (no blocks), 8, 16, 32, 64, 128 or 256. Traits ``m``, ``tile``, ``precision`` and ``device`` can be read
-    and set.
+    ``tile``: 1 (no blocks), 8, 16, 32, 64, 128 or 256. ``precision``: ``"fp64"`` where nothing is said, or one that
+    the chosen run has. ``run``, and a measured machine as ``device``, as in :func:`m_sweep`. Traits ``m``, ``tile``,
+    ``precision`` and ``device`` can be read and set.
     """
-    return _widget("padding", device=device, precision=precision, m=m, tile=tile)
+    own, device = _with_device(run, device)
+    state = {"device": device, "precision": precision or "fp64", "m": m, "tile": tile}
+    if device in own and precision is None:
+        state = kinds.get("padding").start(own[device], state)
+    return _widget("padding", own, **state)
 
 
 def ridge(roofs=("h100.fp16", "h200.fp16"), intensity: float = 100.0, run=None):

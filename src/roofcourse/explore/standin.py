@@ -117,10 +117,12 @@ def _answer(v: dict) -> str:
     return f"M = {v['m']}: {fmt.time3(v['seconds'])}, {fmt.percent(v['percent_of_roof'])} of the roof"
 
 
-def lowest_throughput(devices: Iterable[dict]) -> float:
-    """The foot of the axis in FLOP/s: lower than usual, by whole decades, where an own device has less bandwidth."""
-    own = (d["bandwidth"] * INTENSITY[0] for d in devices if "own" in d)
-    return min([THROUGHPUT[0], *(10.0 ** math.floor(math.log10(b)) for b in own)])
+def lowest_throughput(
+    devices: Iterable[dict], usual: float = THROUGHPUT[0], lowest_intensity: float = INTENSITY[0]
+) -> float:
+    """The foot of an axis of FLOP/s: ``usual``, or lower by whole decades where an own device has less bandwidth."""
+    own = (d["bandwidth"] * lowest_intensity for d in devices if "own" in d)
+    return min([usual, *(10.0 ** math.floor(math.log10(b)) for b in own)])
 
 
 def own_swatch(colour: str) -> palette.Swatch:

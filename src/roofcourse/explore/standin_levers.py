@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 from .. import palette
 from . import format as fmt
-from .standin import BOTTOM, HEIGHT, LEFT, TOP, WIDTH, _short, element, log_scale, path, picture
+from .standin import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    TOP,
+    WIDTH,
+    _short,
+    element,
+    log_scale,
+    lowest_throughput,
+    own_swatch,
+    path,
+    picture,
+)
 
 #: The axes of js/kinds/levers_chart.js.
 INTENSITY, THROUGHPUT = (0.01, 1e4), (1e9, 1e16)
 RIGHT = WIDTH - 12
+#: FLOP/byte; no kernel's point is lower on a device than B times this, its launches aside.
+LEAST = 0.0075
 
 
-def levers_figure(card: dict, places: list[dict | None], names: dict[str, str], values: dict) -> str:
+def throughput_axis(devices: Iterable[dict] = ()) -> tuple[float, float]:
+    """The axis of throughput: that of the cards, or from a lower decade on for own devices with less bandwidth."""
+    return lowest_throughput(devices, THROUGHPUT[0], LEAST), THROUGHPUT[1]
+
+
+def levers_figure(
+    card: dict, places: list[dict | None], names: dict[str, str], values: dict, throughput: tuple[float, float]
+) -> str:
     """The roofs before and after, the point before (hollow), after (filled), and the way between."""
-    x, y = log_scale(*INTENSITY, LEFT, RIGHT), log_scale(*THROUGHPUT, BOTTOM, TOP)
+    x, y = log_scale(*INTENSITY, LEFT, RIGHT), log_scale(*throughput, BOTTOM, TOP)
     across = [10.0**e for e in range(-2, 5)]
-    upward = [10.0**e for e in range(9, 17)]
+    upward = [10.0**e for e in range(round(math.log10(throughput[0])), 17)]
     lines = [f"M{_short(x(v))} {TOP}V{BOTTOM}" for v in across] + [f"M{LEFT} {_short(y(v))}H{RIGHT}" for v in upward]
     parts = [element("path", class_="rc-major", d="".join(lines), stroke="currentColor", stroke_opacity=0.15)]
     parts += [element("text", fmt.significant(v, 1), x=x(v), y=BOTTOM + 18, text_anchor="middle") for v in across]
@@ -25,7 +50,13 @@ def levers_figure(card: dict, places: list[dict | None], names: dict[str, str], 
         element("text", "TFLOP/s", x=2, y=14),
     ]
     there = [p for p in places if p is not None]
-    last, colour = there[-1], palette.device(card["key"]).light
+    alt = f"Roofline chart on logarithmic axes. {values['sentence']}"
+    if not there:
+        parts.append(
+            element("text", "no such roof measured", x=(LEFT + RIGHT) / 2, y=(TOP + BOTTOM) / 2, text_anchor="middle")
+        )
+        return picture(WIDTH, HEIGHT, alt, parts)
+    last, colour = there[-1], own_swatch(card["colour"]).light
     for p in {p["path"]: p for p in there}.values():
         corners = [INTENSITY[0], p["peak"] / card["bandwidth"], INTENSITY[1]]
         d = path((x(i), y(min(p["peak"], card["bandwidth"] * i))) for i in corners)
@@ -51,4 +82,4 @@ def levers_figure(card: dict, places: list[dict | None], names: dict[str, str], 
             f" to {fmt.time3(last['seconds'])}: × {fmt.significant(values['gain'], 3)}" if "gain" in values else ""
         )
     parts.append(element("text", answer, x=RIGHT - 8, y=BOTTOM - 11, text_anchor="end", font_weight=700))
-    return picture(WIDTH, HEIGHT, f"Roofline chart on logarithmic axes. {values['sentence']}", parts)
+    return picture(WIDTH, HEIGHT, alt, parts)

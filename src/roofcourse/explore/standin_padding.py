@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 from .. import palette
 from . import format as fmt
@@ -12,7 +13,17 @@ from .standin import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, element, log_scale, pat
 ROWS = (1, 1024)
 SECONDS = (3e-7, 0.5)
 TOP, STRIP = 76, (24, 16)
-_TIMES = ((1e-5, "10 µs"), (1e-4, "100 µs"), (1e-3, "1 ms"), (1e-2, "10 ms"), (1e-1, "100 ms"))
+_TIMES = (
+    *((1e-5, "10 µs"), (1e-4, "100 µs"), (1e-3, "1 ms"), (1e-2, "10 ms"), (1e-1, "100 ms")),
+    *((1.0, "1 s"), (10.0, "10 s"), (100.0, "100 s")),
+)
+
+
+def seconds_axis(own: Sequence[float] = ()) -> tuple[float, float]:
+    """The axis of time: that of the cards, or longer by whole decades where an own device has times beyond it."""
+    low = [10.0 ** math.floor(math.log10(t)) for t in own if t <= SECONDS[0]]
+    high = [10.0 ** math.ceil(math.log10(t)) for t in own if t >= SECONDS[1]]
+    return min([SECONDS[0], *low]), max([SECONDS[1], *high])
 
 
 def steps(tile: int) -> list[int]:
@@ -29,16 +40,22 @@ def _bends(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return [points[0], *inner, points[-1]]
 
 
-def padding_figure(card, precision, v: dict, measured, at: Callable[[int, int], dict]) -> str:
-    """Time by rows: the measured points, the bound with padding and without, and the share of useful rows on top."""
+def padding_figure(
+    card, precision, v: dict, measured, at: Callable[[int, int], dict], *, colour: str, seconds: tuple[float, float]
+) -> str:
+    """Time by rows: the measured points, the bound with padding and without, and the share of useful rows on top.
+
+    ``measured``: the points, as [M, seconds, ...] with a third entry only where one is unstable or suspect.
+    """
     left = LEFT + 8
-    x, y = log_scale(*ROWS, left, RIGHT), log_scale(*SECONDS, BOTTOM, TOP)
-    colour, accent = palette.device(card.key).light, palette.role("accent").light
+    x, y = log_scale(*ROWS, left, RIGHT), log_scale(*seconds, BOTTOM, TOP)
+    shown = [(t, name) for t, name in _TIMES if t < seconds[1]]
+    accent = palette.role("accent").light
     lines = [f"M{x(m):.1f} {TOP}V{BOTTOM}" for m in (1, 4, 16, 64, 256, 1024)]
-    lines += [f"M{left} {y(t):.1f}H{RIGHT}" for t, _ in _TIMES]
+    lines += [f"M{left} {y(t):.1f}H{RIGHT}" for t, _ in shown]
     parts = [element("path", class_="rc-major", d="".join(lines), stroke="currentColor", stroke_opacity=0.15)]
     parts += [element("text", str(m), x=x(m), y=BOTTOM + 18, text_anchor="middle") for m in (1, 4, 16, 64, 256)]
-    parts += [element("text", name, x=left - 7, y=y(t) + 4, text_anchor="end") for t, name in _TIMES]
+    parts += [element("text", name, x=left - 7, y=y(t) + 4, text_anchor="end") for t, name in shown]
     parts.append(element("text", "rows M", x=(left + RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle"))
     parts.append(element("text", "time", x=2, y=TOP - 12))
     share = (RIGHT - 1) * v["useful_percent"] / 100
@@ -77,12 +94,10 @@ def padding_figure(card, precision, v: dict, measured, at: Callable[[int, int], 
             )
         )
         parts.append(element("path", class_="rc-line", d=padded, fill="none", stroke=colour, stroke_width=2.5))
-        for sample in measured:
-            hollow = {"fill": colour if sample.stable else "#fff"}
-            name = "rc-full" if sample.stable else "rc-open"
-            parts.append(
-                element("circle", class_=name, cx=x(sample.m), cy=y(sample.seconds), r=3.5, stroke=colour, **hollow)
-            )
+        for m, t, *doubts in measured:
+            hollow = {"fill": "#fff" if doubts else colour}
+            name = "rc-open" if doubts else "rc-full"
+            parts.append(element("circle", class_=name, cx=x(m), cy=y(t), r=3.5, stroke=colour, **hollow))
         if v["measured"]:
             fill = "#fff" if v["unstable"] else accent
             name = "rc-chosen rc-open" if v["unstable"] else "rc-chosen"

@@ -181,6 +181,22 @@ export function deviceOfRun(spec, { machine, points }, file) {
   };
 }
 
+/**
+ * The device of a run with a matrix product: {common, l2, roofs, precision}, where each roof has its {peak, sweep, n}, and the
+ * precision is the chosen one or one with an M sweep.
+ */
+export function sweepsOfRun(spec, run, file, state) {
+  const { common, ceilings, l2, rows } = deviceOfRun(spec, run, file);
+  const products = ceilings.filter(({ path }) => path === "gemm");
+  if (products.length === 0) {
+    throw new WrongRun(`${common.name}: this run has no roof of a matrix product: measure with --only bandwidth,matmul,m-sweep`);
+  }
+  const roofs = Object.fromEntries(products.map(({ precision, peak }) => [precision, { peak, ...rows(precision) }]));
+  for (const roof of Object.values(roofs)) if (roof.n === 0) roof.n = spec.n;
+  const swept = products.filter(({ precision }) => roofs[precision].sweep.length > 0);
+  return { common, l2, roofs, precision: state.precision in roofs ? state.precision : (swept[0] || products[0]).precision };
+}
+
 /** An explorer of devices with their F by precision, with the machine of a run, which is chosen, in a precision that it has. */
 export function peaksWithRun(spec, run, file, state) {
   const { common, ceilings } = deviceOfRun(spec, run, file);

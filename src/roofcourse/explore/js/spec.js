@@ -3,6 +3,8 @@
 export const deviceOf = (spec, key) => spec.devices.find((device) => device.key === key);
 /** What a chart calls a device: a machine's own name can be long. */
 export const labelOf = (device) => device.label || device.name;
+/** N = K of a device's M sweep; that of the cards where it has none. */
+export const sizeOf = (spec, device, precision) => device.roofs[precision.name]?.n || spec.n;
 export const precisionOf = (spec, name) => spec.precisions.find((precision) => precision.name === name);
 
 /** The key of a device or the name of a precision written in a link; undefined when there is no such one. */

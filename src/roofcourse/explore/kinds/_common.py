@@ -6,7 +6,7 @@ from functools import cache
 from numbers import Integral
 
 from ... import palette
-from ...catalogue import Device, device, devices
+from ...catalogue import SWEEP_SIZE, Device, device, devices
 from ...precision import PRECISIONS, precision
 
 SOURCE = "Sitong Zhang, rooflines 2026"
@@ -40,6 +40,22 @@ def start_with_peaks(d, state: dict) -> dict:
         raise LookupError(f"{d.name}: this run has no roof of a matrix product: {ask}")
     wanted = next((p for p in (state["precision"], "fp32") if p in known), known[0])
     return {**state, "device": d.key, "precision": wanted}
+
+
+def start_with_sweep(d, state: dict) -> dict:
+    """The state that shows an own device that has just come: in the precision chosen, or one with an M sweep."""
+    known = [p for p in d.precisions if p in precisions()]
+    if not known:
+        ask = "measure with --only bandwidth,matmul,m-sweep"
+        raise LookupError(f"{d.name}: this run has no roof of a matrix product: {ask}")
+    swept = [p for p in known if d.rows[p][1]]
+    wanted = state["precision"] if state["precision"] in known else (swept or known)[0]
+    return {**state, "device": d.key, "precision": wanted}
+
+
+def size_of(d, precision: str) -> int:
+    """N = K of a device's M sweep; that of the cards where it has none."""
+    return (d.rows.get(precision, (0,))[0] if hasattr(d, "rows") else 0) or SWEEP_SIZE
 
 
 def card(key: str, own: dict):

@@ -13,13 +13,15 @@ from itertools import combinations
 
 from ... import loopnest, work
 from ...bench import Bundled
-from ...catalogue import Device, device, devices
+from ...catalogue import device, devices
 from ...work import Work
 from .. import format as fmt
-from ..standin_levers import levers_figure
+from ..own import OwnDevice
+from ..standin_levers import levers_figure, throughput_axis
 from . import _common
 
 LABEL = "levers"
+OWN = True
 DEFAULTS = {"kernel": "product", "device": "h100", "reaches": 50, "levers": "none"}
 #: What a kernel may reach of its bound before anything is done, in percent.
 REACHES = (100, 50, 25)
@@ -168,10 +170,10 @@ KERNELS = (
 )
 
 
-def check(key: str, value):
+def check(key: str, value, own: dict | None = None):
     """One value of the state, as it is kept. Raises ``ValueError`` or ``LookupError`` in one line."""
     if key == "device":
-        return _common.check_device(value)
+        return _common.check_device(value, own)
     if key == "kernel":
         names = [k.name for k in KERNELS]
         if value not in names:
@@ -197,6 +199,40 @@ def device_spec(key: str) -> dict:
     return {**_common.device_spec(d), "launch": Bundled(d).launch_overhead().overhead, "peaks": peaks}
 
 
+def own_spec(d: OwnDevice) -> dict:
+    """A run's device in the same form, with the paths that it has. Raises ``LookupError`` in one line without a launch
+    or without any of the paths."""
+    peaks = {"fp32.vector": d.roofs[("fp32", "vector")].peak} if ("fp32", "vector") in d.roofs else {}
+    peaks |= {p: d.roofs[(p, "gemm")].peak for p in PATHS if (p, "gemm") in d.roofs}
+    try:
+        launch = d.bench.launch_overhead().overhead
+    except (LookupError, ValueError):
+        launch = 0.0
+    ask = "measure with --only bandwidth,working-set,fma,matmul"
+    if launch <= 0:
+        raise LookupError(f"{d.name}: this run does not say what a launch takes: {ask}")
+    if not any(_path(kernel) in peaks for kernel in KERNELS):
+        raise LookupError(f"{d.name}: this run has none of the roofs that these kernels need: {ask}")
+    return {**d.spec(), "launch": launch, "peaks": peaks}
+
+
+def _path(start: Start) -> str:
+    """The roof that a kernel needs before anything is done."""
+    return rows(start.name)[""][3]
+
+
+def _spec_of(key: str, own: dict | None) -> dict:
+    return own_spec(own[key]) if own and key in own else device_spec(key)
+
+
+def start(d: OwnDevice, state: dict) -> dict:
+    """The state that shows a device that has just come, with a kernel whose first roof it has."""
+    peaks = own_spec(d)["peaks"]
+    if _path(_start(state["kernel"])) in peaks:
+        return {**state, "device": d.key}
+    return {**state, "device": d.key, "kernel": next(k.name for k in KERNELS if _path(k) in peaks), "levers": "none"}
+
+
 @cache
 def rows(name: str) -> dict[str, list]:
     """[W, Q, launches, path] of a kernel for every set of its levers, by their names joined with a tilde."""
@@ -214,9 +250,15 @@ def _start(name: str) -> Start:
     return next(k for k in KERNELS if k.name == name)
 
 
-@cache
-def spec() -> dict:
+def spec(own: dict | None = None) -> dict:
     """What the browser needs: the devices, the levers, and each kernel's counts with every set of them."""
+    if not own:
+        return _catalogue_spec()
+    return {**_catalogue_spec(), "devices": [*_catalogue_spec()["devices"], *(own_spec(d) for d in own.values())]}
+
+
+@cache
+def _catalogue_spec() -> dict:
     return {
         "source": _common.SOURCE,
         "precisions": _common.precision_spec(),
@@ -252,11 +294,16 @@ def place(card: dict, row: list, reaches: float) -> dict | None:
     }
 
 
-def walk(state: dict) -> list[dict | None]:
-    """The places of a kernel: before, and after each of the chosen levers that it has, in their order."""
-    start, card = _start(state["kernel"]), device_spec(state["device"])
+def walk(state: dict, own: dict | None = None) -> list[dict | None]:
+    """The places of a kernel: before, and after each of the chosen levers that it has, in their order.
+
+    Without the first one there is nothing to compare with, and all are ``None``.
+    """
+    start, card = _start(state["kernel"]), _spec_of(state["device"], own)
     done: list[str] = []
     out = [place(card, rows(start.name)[""], state["reaches"])]
+    if out == [None]:
+        return out * (1 + len(_chosen(state)))
     for lever in _chosen(state):
         done.append(lever)
         out.append(_place(card, start, done, state["reaches"]))
@@ -273,14 +320,15 @@ def _place(card: dict, start: Start, done: list[str], reaches: float) -> dict | 
     return place(card, rows(start.name)[key], 100 if "better" in done else reaches)
 
 
-def compute(state: dict) -> dict:
+def compute(state: dict, own: dict | None = None) -> dict:
     """The numbers of one state, in SI units, and the sentence about them; keys that do not apply are left out."""
-    start, card, places, chosen = _start(state["kernel"]), device_spec(state["device"]), walk(state), _chosen(state)
+    start, chosen, places = _start(state["kernel"]), _chosen(state), walk(state, own)
+    card = _spec_of(state["device"], own)
     before, after = places[0], places[-1]
     v = {"count": len(chosen), "available": after is not None, "launch_seconds": card["launch"]}
-    v |= {f"before_{key}": value for key, value in before.items()}
+    v |= {f"before_{key}": value for key, value in (before or {}).items()}
     if after is None:
-        v["sentence"] = _sentence(start, device(state["device"]), v, chosen)
+        v["sentence"] = _sentence(start, card, v, chosen)
         return v
     v |= {f"after_{key}": value for key, value in after.items()}
     v["gain"] = before["seconds"] / after["seconds"]
@@ -293,7 +341,7 @@ def compute(state: dict) -> dict:
         if there is not None and after["seconds"] / there["seconds"] > most:
             most = after["seconds"] / there["seconds"]
             v["next"], v["next_gain"] = lever, most
-    v["sentence"] = _sentence(start, device(state["device"]), v, chosen)
+    v["sentence"] = _sentence(start, card, v, chosen)
     return v
 
 
@@ -305,10 +353,14 @@ def _bound(kind: str) -> str:
     return "bound by its launches" if kind == "launch" else f"{kind}-bound"
 
 
-def _sentence(start: Start, card: Device, v: dict, chosen: list[str]) -> str:
-    on = f"{start.words}, on {fmt.with_article(card.name)}"
+def _sentence(start: Start, card: dict, v: dict, chosen: list[str]) -> str:
+    on = f"{start.words}, on {fmt.with_article(card['name'])}"
+    where, kind = ("in this run", "device") if "own" in card else ("on this card", "card")
+    if "before_seconds" not in v:
+        roof = PATHS[_path(start)]
+        return f"{on}: its roof, {roof}, was not measured {where}. Choose another kernel, or another {kind}."
     if not v["available"]:
-        return f"{on}: these levers need a roof that was not measured on this card. Choose others, or another card."
+        return f"{on}: these levers need a roof that was not measured {where}. Choose others, or another {kind}."
     if not chosen:
         first = (
             f"{on}, takes {fmt.time3(v['before_seconds'])} by the model: {_bound(v['before_bound'])}, "
@@ -337,6 +389,7 @@ def _sentence(start: Start, card: Device, v: dict, chosen: list[str]) -> str:
     return f"{first} Next, the most to gain: {label(v['next'])}, {fmt.significant(v['next_gain'], 3)} times."
 
 
-def stand_in(state: dict) -> str:
+def stand_in(state: dict, own: dict | None = None) -> str:
     """The chart of one state as an SVG that needs no script."""
-    return levers_figure(device_spec(state["device"]), walk(state), PATHS, compute(state))
+    axis = throughput_axis(d.spec() for d in (own or {}).values())
+    return levers_figure(_spec_of(state["device"], own), walk(state, own), PATHS, compute(state, own), axis)

@@ -36,15 +36,9 @@ def check(key: str, value, own: dict | None = None):
     return _common.check_device(value, own) if key == "device" else _common.check_precision(value)
 
 
-def size_of(card: Device | OwnDevice, precision: str) -> int:
-    """N = K of a device's sweep; 8192 where it has none."""
-    own = card.rows.get(precision, (0,))[0] if isinstance(card, OwnDevice) else 0
-    return own or SWEEP_SIZE
-
-
 def point(card: Device | OwnDevice, precision: Precision, m: int) -> dict:
     """Everything about one product of the sweep, in SI units; keys that do not apply are left out."""
-    n = size_of(card, precision.name)
+    n = _common.size_of(card, precision.name)
     work = gemm(m, n, n, precision)
     v = {
         "m": m,
@@ -120,7 +114,7 @@ def compute(state: dict, own: dict | None = None) -> dict:
     card, precision = _common.card(state["device"], own or {}), PRECISIONS[state["precision"]]
     v = point(card, precision, state["m"])
     if v["available"]:
-        n = size_of(card, precision.name)
+        n = _common.size_of(card, precision.name)
         rows = rows_at_intensity(v["ridge_point"], n, n, precision, LARGEST_M)
         if rows is not None:
             v["ridge_m"] = rows
@@ -133,7 +127,7 @@ def _sentence(card: Device | OwnDevice, precision: Precision, v: dict) -> str:
     if not v["available"]:
         others = fmt.listed([PRECISIONS[p].label for p in _common.precisions() if p in card.precisions])
         return f"{name} was not measured on the {card.name}, so it has no {name} roof here. Measured on it: {others}."
-    n = size_of(card, precision.name)
+    n = _common.size_of(card, precision.name)
     size = "" if n == SWEEP_SIZE else f" and N = K = {n}"
     subject = f"At M = {v['m']}{size} {fmt.with_article(card.name)} in {name} takes"
     if v["measured"]:
@@ -224,19 +218,11 @@ def _own_spec(d: OwnDevice) -> dict:
     return {
         **d.spec(),
         "l2_bytes": d.l2_bytes,
-        "roofs": {p: {"peak": d.roofline(p).peak, "sweep": samples(d, p), "n": size_of(d, p)} for p in known},
+        "roofs": {p: {"peak": d.roofline(p).peak, "sweep": samples(d, p), "n": _common.size_of(d, p)} for p in known},
     }
 
 
-def start(d: OwnDevice, state: dict) -> dict:
-    """The state that shows a device that has just come: it is chosen, and so is a precision that it has."""
-    known = [p for p in d.precisions if p in _common.precisions()]
-    if not known:
-        ask = "measure with --only bandwidth,matmul,m-sweep"
-        raise LookupError(f"{d.name}: this run has no roof of a matrix product: {ask}")
-    swept = [p for p in known if d.rows[p][1]]
-    precision = state["precision"] if state["precision"] in known else (swept or known)[0]
-    return {**state, "device": d.key, "precision": precision}
+start = _common.start_with_sweep
 
 
 def stand_in(state: dict, own: dict | None = None) -> str:

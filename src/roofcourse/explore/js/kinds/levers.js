@@ -4,11 +4,11 @@ import { html, set, write } from "../dom.js";
 import { bytes, flop, significant, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createTile, fontOf, labelled, showNote, watchWidth,
+  NOTHING, colourBy, createSelect, createShell, createTile, fontOf, labelled, showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
 import { acceptName, deviceOf } from "../spec.js";
 import { createLeversChart } from "./levers_chart.js";
-import { LEVER_REACHES, leverBound, chosenOf, computeLevers, leverOf, walkLevers } from "./levers_model.js";
+import { LEVER_REACHES, leverBound, chosenOf, computeLevers, leverOf, leversWithRun, walkLevers } from "./levers_model.js";
 
 const LEVER_LANGUAGES = { less: "move less", compute: "compute better", lose: "lose less" };
 const LEVER_SLOTS = 5; // the most levers that a kernel has
@@ -20,7 +20,7 @@ function mountLevers({ root, model, spec, host }) {
     model.save_changes();
   };
   const kernel = createSelect(spec.kernels.map((k) => [k.name, k.label]), (value) => change({ kernel: value, levers: "none" }));
-  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change({ device: value }));
+  const device = createSelect(spec.devices.map((d) => [d.key, titleOf(d)]), (value) => change({ device: value }));
   const reaches = createSelect(LEVER_REACHES.map((r) => [String(r), `${r}\u00a0% of its roof`]), (value) => change({ reaches: Number(value) }));
   shell.controls.classList.add("rc-bounds");
   shell.controls.append(
@@ -45,7 +45,7 @@ function mountLevers({ root, model, spec, host }) {
   };
   shell.controls.after(html("fieldset", { class: "rc-levers" }, html("legend", {}, "Levers"), ...boxes.map((box) => box.node)));
 
-  const chart = createLeversChart(() => fontOf(root));
+  const chart = createLeversChart(() => fontOf(root), spec);
   shell.stage.append(chart.node);
   const tiles = {
     before_seconds: createTile("Time before", "before_seconds"),
@@ -56,8 +56,9 @@ function mountLevers({ root, model, spec, host }) {
   shell.tiles.append(...Object.values(tiles).map((tile) => tile.node));
   const table = createLeverTable(spec);
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
+  const legend = html("p", { class: "rc-legend" });
   shell.foot.append(
-    html("p", { class: "rc-legend" }, `points: the model, W and Q counted; roofs and launches measured (${spec.source})`),
+    legend,
     ...(host.linkTo ? [link] : []), table.node,
   );
 
@@ -81,7 +82,8 @@ function mountLevers({ root, model, spec, host }) {
     });
     colourBy(root, card);
     chart.show(v, places, card, spec.paths);
-    tiles.before_seconds.show(timeParts(v.before_seconds), v.before_seconds, `I = ${significant(v.before_intensity, 3)}: ${leverBound(v.before_bound)}`);
+    if ("before_seconds" in v) tiles.before_seconds.show(timeParts(v.before_seconds), v.before_seconds, `I = ${significant(v.before_intensity, 3)}: ${leverBound(v.before_bound)}`);
+    else tiles.before_seconds.show(NOTHING, undefined, "no such roof measured");
     if (v.available) {
       tiles.after_seconds.show(timeParts(v.after_seconds), v.after_seconds, `I = ${significant(v.after_intensity, 3)}: ${leverBound(v.after_bound)}`);
       tiles.gain.show({ number: significant(v.gain, 3), unit: "times as fast" }, v.gain, chosen.length === 0 ? "no lever applied" : chosen.map((name) => `× ${significant(v[`gain:${name}`] || 1, 3)}`).join("  "));
@@ -91,8 +93,9 @@ function mountLevers({ root, model, spec, host }) {
     }
     write(shell.sentence, v.sentence);
     const { label: kernelName } = spec.kernels.find((k) => k.name === now.kernel);
-    table.show(places, chosen, v, `${kernelName}, on ${card.name}: each line with the levers above it`);
-    if (host.linkTo) link.href = host.linkTo(now);
+    table.show(places, chosen, v, `${kernelName}, on ${titleOf(card)}: each line with the levers above it`);
+    write(legend, `points: the model, W and Q counted; roofs and launches measured (${sourceOf(spec, card)})`);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   let ready = false;
@@ -137,6 +140,7 @@ function createLeverTable(spec) {
 register("levers", {
   keys: ["kernel", "device", "reaches", "levers"],
   compute: computeLevers,
+  withRun: leversWithRun,
   mount: mountLevers,
   accept(spec, key, text) {
     if (key === "device") return acceptName(spec, key, text);

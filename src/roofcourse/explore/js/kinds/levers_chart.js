@@ -3,14 +3,16 @@
 import { set, svg } from "../dom.js";
 import { significant, tflops, tick, time3 } from "../format.js";
 import { placeNear, textWidth } from "../labels.js";
-import { decades, logScale } from "../scale.js";
+import { decades, logScale, lowestThroughput } from "../scale.js";
 
 // FLOP/byte and FLOP/s; the same as standin_levers.py.
 const LEVER_RANGE = { x: [0.01, 1e4], y: [1e9, 1e16] };
+const LEAST = 0.0075; // FLOP/byte; no kernel's point is lower on a device than B times this, its launches aside
 
 const leverLine = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
-export function createLeversChart(font) {
+export function createLeversChart(font, spec) {
+  const range = [lowestThroughput(spec.devices, LEVER_RANGE.y[0], LEAST), LEVER_RANGE.y[1]];
   const node = svg("svg", { class: "rc-chart", role: "img" });
   const layers = Object.fromEntries(["grid", "roofs", "here"].map((name) => [name, svg("g", { class: `rc-${name}` })]));
   node.append(...Object.values(layers));
@@ -30,19 +32,19 @@ export function createLeversChart(font) {
     const left = narrow ? 52 : 60;
     box = { x: left, y: 30, width: width - left - 10, height: height - 76 };
     x = logScale(...LEVER_RANGE.x, box.x, box.x + box.width);
-    y = logScale(...LEVER_RANGE.y, box.y + box.height, box.y);
+    y = logScale(...range, box.y + box.height, box.y);
     set(node, { width, height, viewBox: `0 0 ${width} ${height}` });
     const [right, bottom] = [box.x + box.width, box.y + box.height];
     const up = (v) => `M${x(v).toFixed(1)} ${box.y}V${bottom}`;
     const across = (v) => `M${box.x} ${y(v).toFixed(1)}H${right}`;
     const text = (content, attributes) => svg("text", { "font-size": size, ...attributes }, content);
     layers.grid.replaceChildren(
-      svg("path", { class: "rc-major", d: decades(...LEVER_RANGE.x).map(up).join("") + decades(...LEVER_RANGE.y).map(across).join("") }),
+      svg("path", { class: "rc-major", d: decades(...LEVER_RANGE.x).map(up).join("") + decades(...range).map(across).join("") }),
       svg("path", { class: "rc-axis", d: `M${box.x} ${bottom}H${right}` }),
       // On a phone every second decade has its number.
       ...decades(...LEVER_RANGE.x).filter((_, i) => !narrow || i % 2 === 0)
         .map((v) => text(tick(v), { x: Math.min(x(v), right - 14), y: bottom + 17, "text-anchor": "middle" })),
-      ...decades(...LEVER_RANGE.y).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
+      ...decades(...range).map((v) => text(tick(v / 1e12), { x: box.x - 8, y: y(v) + 4, "text-anchor": "end" })),
       text("arithmetic intensity (FLOP/byte)", { class: "rc-title", x: box.x + box.width / 2, y: height - 8, "text-anchor": "middle", "font-size": size + 1 }),
       text("throughput (TFLOP/s)", { class: "rc-title", x: 2, y: 13, "font-size": size + 1 }),
     );
@@ -55,6 +57,11 @@ export function createLeversChart(font) {
   function show(v, places, card, names) {
     set(node, { "aria-label": `Roofline chart on logarithmic axes. ${v.sentence}` });
     const there = places.filter((place) => place !== null);
+    if (there.length === 0) {
+      layers.roofs.replaceChildren();
+      layers.here.replaceChildren(svg("text", { class: "rc-absent", x: box.x + box.width / 2, y: box.y + box.height / 2, "text-anchor": "middle", "font-size": size + 3 }, "no such roof measured"));
+      return;
+    }
     const last = there[there.length - 1];
     const taken = drawRoofs(there, last, card, names);
     drawHere(v, places, there, last, taken);

@@ -1,6 +1,8 @@
 // What the explorer of chapter 8 says about one state. Twin: explore/kinds/levers.py.
 
 import { listed, percent, significant, time3, withArticle } from "../format.js";
+import { launchLine, workingSetSweep } from "../launch.js";
+import { deviceOfRun } from "../run.js";
 import { deviceOf } from "../spec.js";
 
 const WORTH_A_LEVER = 1.05; // a gain below this factor is called none
@@ -9,6 +11,9 @@ export const LEVER_REACHES = [100, 50, 25];
 
 const leverStart = (spec, name) => spec.kernels.find((kernel) => kernel.name === name);
 export const leverOf = (spec, name) => spec.levers.find((lever) => lever.name === name);
+
+/** The roof that a kernel needs before anything is done. */
+const firstPath = (start) => start.rows[""][3];
 
 /** Where a kernel stands on a card: its time by the model and its point; null if the card lacks the path. */
 function leverPlace(card, [flop, bytes, launches, path], reaches) {
@@ -33,13 +38,16 @@ function leverPlaceWith(card, start, done, reaches) {
   return leverPlace(card, start.rows[key], done.includes("better") ? 100 : reaches);
 }
 
-/** The places of a kernel: before, and after each of the chosen levers that it has, in their order. */
+/**
+ * The places of a kernel: before, and after each of the chosen levers that it has, in their order. Without the first one there
+ * is nothing to compare with, and all are null.
+ */
 export function walkLevers(spec, state) {
   const start = leverStart(spec, state.kernel);
   const card = deviceOf(spec, state.device);
   const chosen = chosenOf(spec, state);
-  return [leverPlace(card, start.rows[""], state.reaches),
-    ...chosen.map((_, i) => leverPlaceWith(card, start, chosen.slice(0, i + 1), state.reaches))];
+  const before = leverPlace(card, start.rows[""], state.reaches);
+  return [before, ...chosen.map((_, i) => before && leverPlaceWith(card, start, chosen.slice(0, i + 1), state.reaches))];
 }
 
 export function computeLevers(spec, state) {
@@ -50,7 +58,7 @@ export function computeLevers(spec, state) {
   const before = places[0];
   const after = places[places.length - 1];
   const v = { count: chosen.length, available: after !== null, launch_seconds: card.launch };
-  for (const [key, value] of Object.entries(before)) v[`before_${key}`] = value;
+  for (const [key, value] of Object.entries(before || {})) v[`before_${key}`] = value;
   if (after === null) {
     v.sentence = leversSentence(spec, start, card, v, chosen);
     return v;
@@ -76,7 +84,9 @@ export const leverBound = (kind) => (kind === "launch" ? "bound by its launches"
 
 function leversSentence(spec, start, card, v, chosen) {
   const on = `${start.words}, on ${withArticle(card.name)}`;
-  if (!v.available) return `${on}: these levers need a roof that was not measured on this card. Choose others, or another card.`;
+  const [where, kind] = "own" in card ? ["in this run", "device"] : ["on this card", "card"];
+  if (!("before_seconds" in v)) return `${on}: its roof, ${spec.paths[firstPath(start)]}, was not measured ${where}. Choose another kernel, or another ${kind}.`;
+  if (!v.available) return `${on}: these levers need a roof that was not measured ${where}. Choose others, or another ${kind}.`;
   let first = `${on}, takes ${time3(v.before_seconds)} by the model: ${leverBound(v.before_bound)}, at ${percent(v.before_percent)} of its roof.`;
   if (chosen.length > 0) {
     const ways = [];
@@ -91,4 +101,21 @@ function leversSentence(spec, start, card, v, chosen) {
   }
   if ((v.next_gain || 1) < WORTH_A_LEVER) return `${first} None of the levers left here would gain five percent.`;
   return `${first} Next, the most to gain: ${leverOf(spec, v.next).label}, ${significant(v.next_gain, 3)} times.`;
+}
+
+/** The explorer with the machine of a run file, which is chosen, and a kernel whose first roof it has. */
+export function leversWithRun(spec, run, file, state) {
+  const { common, ceilings, l2 } = deviceOfRun(spec, run, file);
+  const known = ceilings.map(({ precision, path, peak }) => [path === "vector" ? `${precision}.vector` : precision, peak]);
+  const peaks = Object.fromEntries(known.filter(([path]) => path in spec.paths));
+  const line = launchLine(workingSetSweep(run.points, "copy"), run.machine.key, l2);
+  const ask = "measure with --only bandwidth,working-set,fma,matmul";
+  if (line === undefined) throw new Error(`${common.name}: this run does not say what a launch takes: ${ask}`);
+  const first = spec.kernels.find((kernel) => firstPath(kernel) in peaks);
+  if (first === undefined) throw new Error(`${common.name}: this run has none of the roofs that these kernels need: ${ask}`);
+  const stays = firstPath(leverStart(spec, state.kernel)) in peaks;
+  return {
+    spec: { ...spec, devices: [...spec.devices, { ...common, launch: line.overhead, peaks }] },
+    state: { ...state, device: common.key, ...(stays ? {} : { kernel: first.name, levers: "none" }) },
+  };
 }

@@ -7,9 +7,9 @@ import {
   NOTHING, colourBy, createHint, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider,
   showLink, showNote, sourceOf, titleOf, watchWidth,
 } from "../shell.js";
-import { acceptName, deviceOf, precisionOf } from "../spec.js";
+import { acceptName, deviceOf, precisionOf, sizeOf } from "../spec.js";
 import { createSweepChart } from "./m_sweep_chart.js";
-import { LARGEST_M, computeSweep, sizeOf, sweepPoint, sweepWithRun } from "./m_sweep_model.js";
+import { LARGEST_M, computeSweep, sweepPoint, sweepWithRun } from "./m_sweep_model.js";
 
 const LAST = Math.log2(LARGEST_M);
 

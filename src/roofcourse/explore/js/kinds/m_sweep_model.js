@@ -2,8 +2,8 @@
 
 import { bytes, flop, listed, percent, rate, tflops, time, withArticle } from "../format.js";
 import { attainable, gemm, rowsAtIntensity, timeBounds } from "../model.js";
-import { deviceOfRun } from "../run.js";
-import { deviceOf, precisionOf } from "../spec.js";
+import { sweepsOfRun } from "../run.js";
+import { deviceOf, precisionOf, sizeOf } from "../spec.js";
 
 export const LARGEST_M = 8192;
 
@@ -13,9 +13,6 @@ const ABOVE = 100.5;
 const BANDWIDTH_MARGIN = 105;
 /** Bytes up to this multiple of the L2 can, when the kernel is repeated, come partly from it. */
 const L2_REACH = 1.1;
-
-/** N = K of a device's sweep. */
-export const sizeOf = (spec, device, precision) => device.roofs[precision.name]?.n || spec.n;
 
 /**
  * Everything about one product of the sweep. A sample is [m, seconds, spread, suspect]: a spread of 0 is that of a stable point,
@@ -143,15 +140,7 @@ function remarkOn(device, v) {
 
 /** The explorer with the machine of a run file, which is chosen, and a precision that it has. */
 export function sweepWithRun(spec, run, file, state) {
-  const { common, ceilings, l2, rows } = deviceOfRun(spec, run, file);
-  const products = ceilings.filter(({ path }) => path === "gemm");
-  if (products.length === 0) {
-    throw new Error(`${common.name}: this run has no roof of a matrix product: measure with --only bandwidth,matmul,m-sweep`);
-  }
-  const roofs = Object.fromEntries(products.map(({ precision, peak }) => [precision, { peak, ...rows(precision) }]));
-  for (const roof of Object.values(roofs)) if (roof.n === 0) roof.n = spec.n;
-  const swept = products.filter(({ precision }) => roofs[precision].sweep.length > 0);
-  const precision = state.precision in roofs ? state.precision : (swept[0] || products[0]).precision;
+  const { common, l2, roofs, precision } = sweepsOfRun(spec, run, file, state);
   return {
     spec: { ...spec, devices: [...spec.devices, { ...common, l2_bytes: l2, roofs }] },
     state: { ...state, device: common.key, precision },

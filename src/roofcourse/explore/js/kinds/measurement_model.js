@@ -1,7 +1,8 @@
 // What the explorer of chapter 4 says about one state. Twin: explore/kinds/measurement.py.
 
 import { listed, percent, rate, tflops, time, withArticle } from "../format.js";
-import { deviceOfRun, oneProgram } from "../run.js";
+import { launchLine, workingSetSweep } from "../launch.js";
+import { deviceOfRun } from "../run.js";
 import { deviceOf } from "../spec.js";
 
 /** From this multiple of the L2 on, hardly anything of one pass is left in it for the next. */
@@ -90,30 +91,6 @@ function measurementSentence(spec, device, kernel, v) {
 }
 
 const POINTS = 24;
-const LARGEST_CPU_LINE = 2 ** 19;
-const LARGEST_LINE = 2 ** 25;
-
-/** T = a + V/b through copies that the caches hold, squared relative errors least; undefined where there is no such line. */
-function launchLine(copies, kind, cache) {
-  const most = kind === "cpu" ? LARGEST_CPU_LINE : Math.min(cache || 2 ** 24, LARGEST_LINE);
-  const small = copies.filter((point) => point.workingSet <= most);
-  if (new Set(small.map((point) => point.bytes)).size < 3) return undefined;
-  // Each equation a + V/b = T divided by its T. V in units of their largest, so that both columns are of one size.
-  const unit = Math.max(...small.map((point) => point.bytes));
-  let [aa, ab, bb, ay, by] = [0, 0, 0, 0, 0];
-  for (const { bytes, seconds } of small) {
-    const [u, w] = [1 / seconds, bytes / unit / seconds];
-    aa += u * u;
-    ab += u * w;
-    bb += w * w;
-    ay += u;
-    by += w;
-  }
-  const det = aa * bb - ab * ab;
-  const overhead = (ay * bb - by * ab) / det;
-  const slope = (aa * by - ab * ay) / det / unit;
-  return slope > 0 && overhead > 0 ? { overhead, bandwidth: 1 / slope } : undefined;
-}
 
 /** The explorer with the machine of a run file, which is chosen, and a kernel that it has. */
 export function measurementWithRun(spec, run, file, state) {
@@ -123,9 +100,7 @@ export function measurementWithRun(spec, run, file, state) {
   const peaks = {};
   let copies = [];
   for (const { name } of spec.kernels.filter((kernel) => !isFma(kernel.name))) {
-    const found = oneProgram(run.points.filter((p) => p.kernel === name && p.precision === "fp32" && p.cache === "warm"))
-      .filter((p) => p.workingSet)
-      .sort((a, b) => a.workingSet - b.workingSet);
+    const found = workingSetSweep(run.points, name);
     if (name === "copy") copies = found;
     if (found.length > 0) series[name] = found.map((p) => pointOf(p.workingSet, p)).slice(0, POINTS);
   }

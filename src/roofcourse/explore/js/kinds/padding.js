@@ -4,12 +4,12 @@ import { html, write } from "../dom.js";
 import { percent, significant, time, time3, timeParts } from "../format.js";
 import { register } from "../registry.js";
 import {
-  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showNote,
-  watchWidth,
+  NOTHING, colourBy, createSelect, createShell, createSlider, createTile, fontOf, labelled, markAbsent, placeSlider, showLink, showNote,
+  sourceOf, titleOf, watchWidth,
 } from "../shell.js";
-import { acceptName, deviceOf, precisionOf } from "../spec.js";
+import { acceptName, deviceOf, labelOf, precisionOf, sizeOf } from "../spec.js";
 import { createPaddingChart } from "./padding_chart.js";
-import { MOST_ROWS, computePadding, paddedPoint } from "./padding_model.js";
+import { MOST_ROWS, computePadding, paddedPoint, paddingWithRun } from "./padding_model.js";
 
 const LAST_DOUBLING = Math.log2(MOST_ROWS);
 const isRowCount = (m) => Number.isInteger(m) && m >= 1 && m <= MOST_ROWS;
@@ -34,7 +34,7 @@ function mountPadding({ root, model, spec, host }) {
   box.addEventListener("blur", () => { if (box.getAttribute("aria-invalid") === "true") showRows(model.get("m")); });
   const tile = createSelect(spec.tiles.map((rows) => [rows, rows === 1 ? "no blocks" : `${rows} rows`]), (value) => change("tile", Number(value)));
   const precision = createSelect(spec.precisions.map((p) => [p.name, p.label]), (value) => change("precision", value));
-  const device = createSelect(spec.devices.map((d) => [d.key, d.name]), (value) => change("device", value));
+  const device = createSelect(spec.devices.map((d) => [d.key, titleOf(d)]), (value) => change("device", value));
   shell.controls.classList.add("rc-padding");
   shell.controls.append(
     labelled(shell, "m", "M, useful rows, 1 to 1024", slider, "rc-wide"),
@@ -45,7 +45,7 @@ function mountPadding({ root, model, spec, host }) {
     wrong,
   );
 
-  const chart = createPaddingChart(() => fontOf(root));
+  const chart = createPaddingChart(() => fontOf(root), spec);
   shell.stage.append(chart.node);
 
   const tiles = {
@@ -61,8 +61,9 @@ function mountPadding({ root, model, spec, host }) {
   const table = createPaddingTable(spec);
   const link = html("a", { class: "rc-link", "data-lm-suppress-shortcuts": "true" }, "link to this view");
   const key = (name, text) => html("span", { class: `rc-key rc-key-${name}` }, text);
+  const measured = key("measured", "");
   shell.foot.append(
-    html("p", { class: "rc-legend" }, key("measured", `measured (${spec.source})`), key("model", "padded bound: max(executed W/F, Q/B)")),
+    html("p", { class: "rc-legend" }, measured, key("model", "padded bound: max(executed W/F, Q/B)")),
     ...(host.linkTo ? [link] : []), table.node,
   );
 
@@ -83,14 +84,15 @@ function mountPadding({ root, model, spec, host }) {
     precision.value = now.precision;
     device.value = now.device;
     markAbsent(precision, spec.precisions.map((p) => [p.label, p.name in card.roofs]));
-    markAbsent(device, spec.devices.map((d) => [d.name, format.name in d.roofs]));
+    markAbsent(device, spec.devices.map((d) => [titleOf(d), format.name in d.roofs]));
     colourBy(root, card);
     const at = (m) => paddedPoint(spec, card, format, m, now.tile);
-    chart.show(v, at, v.available ? card.roofs[format.name].sweep : [], `${format.label} on the ${card.name}`);
+    chart.show(v, at, v.available ? card.roofs[format.name].sweep : [], `${format.label} on the ${labelOf(card)}`);
     showPaddingTiles(tiles, v);
     write(shell.sentence, v.sentence);
     table.show(card, format, now);
-    if (host.linkTo) link.href = host.linkTo(now);
+    write(measured, `measured (${sourceOf(spec, card)}${"own" in card ? `, N = K = ${sizeOf(spec, card, format)}` : ""})`);
+    if (host.linkTo) showLink(link, host.linkTo(now));
   }
 
   let ready = false;
@@ -113,7 +115,7 @@ function showPaddingTiles(tiles, v) {
     for (const name of ["seconds", "rows_possible"]) tiles[name].show(NOTHING, undefined, v.available ? "not measured" : "no data");
     return;
   }
-  tiles.seconds.show(timeParts(v.seconds), v.seconds, `${v.unstable ? "unstable; " : ""}bound: ${percent(v.percent)} of it`);
+  tiles.seconds.show(timeParts(v.seconds), v.seconds, `${v.suspect ? "suspect; " : v.unstable ? "unstable; " : ""}bound: ${percent(v.percent)} of it`);
   tiles.rows_possible.show({ number: significant(v.rows_possible, 3), unit: "rows" }, v.rows_possible, "in the measured time, at F");
 }
 
@@ -131,11 +133,11 @@ function createPaddingTable(spec) {
   function fill() {
     const [card, format, now] = wanted;
     const roof = card.roofs[format.name];
-    write(caption, `${card.name}, ${format.label}, blocks of ${now.tile}, N = K = ${spec.n}, warm`);
+    write(caption, `${titleOf(card)}, ${format.label}, blocks of ${now.tile}, N = K = ${sizeOf(spec, card, format)}, warm`);
     body.replaceChildren(...(roof === undefined ? [] : roof.sweep.map(([m]) => {
       const v = paddedPoint(spec, card, format, m, now.tile);
       const cells = [String(v.executed), significant(v.padded_intensity, 3), time3(v.padded_seconds),
-        `${time3(v.seconds)}${v.unstable ? ", unstable" : ""}`, percent(v.percent)];
+        `${time3(v.seconds)}${v.suspect ? ", suspect" : v.unstable ? ", unstable" : ""}`, percent(v.percent)];
       return html("tr", { "data-m": m, "aria-current": m === now.m ? "true" : null }, html("th", { scope: "row" }, String(m)),
         ...cells.map((cell) => html("td", {}, cell)));
     })));
@@ -154,6 +156,7 @@ function createPaddingTable(spec) {
 register("padding", {
   keys: ["m", "tile", "precision", "device"],
   compute: computePadding,
+  withRun: paddingWithRun,
   mount: mountPadding,
   accept(spec, key, text) {
     if (key === "m") return /^\d+$/.test(text) && isRowCount(Number(text)) ? Number(text) : undefined;

@@ -4,11 +4,11 @@ import { set, svg, write } from "../dom.js";
 import { time3 } from "../format.js";
 import { textWidth } from "../labels.js";
 import { betweenDecades, logScale } from "../scale.js";
-import { MOST_ROWS } from "./padding_model.js";
+import { MOST_ROWS, paddingTimes } from "./padding_model.js";
 
 // The axes of explore/standin_padding.py: all cards and precisions fit in, so that only what changes moves.
 const PADDING_SECONDS = [3e-7, 0.5];
-const PADDING_TIMES = [[1e-5, "10 µs"], [1e-4, "100 µs"], [1e-3, "1 ms"], [1e-2, "10 ms"], [1e-1, "100 ms"]];
+const PADDING_TIMES = [[1e-5, "10 µs"], [1e-4, "100 µs"], [1e-3, "1 ms"], [1e-2, "10 ms"], [1e-1, "100 ms"], [1, "1 s"], [10, "10 s"], [100, "100 s"]];
 const PADDING_ROWS = [1, 4, 16, 64, 256, 1024];
 const BLOCK_TOP = 22; // of the strip of executed rows
 const BLOCK_HEIGHT = 16;
@@ -21,7 +21,17 @@ function paddingSteps(tile) {
   return [...rows].sort((a, b) => a - b);
 }
 
-export function createPaddingChart(font) {
+/** The axis of time: that of the cards, or longer by whole decades where an own device has times beyond it. */
+function paddingAxis(spec) {
+  const own = spec.devices.filter((device) => "own" in device).flatMap((device) => paddingTimes(spec, device));
+  const [low, high] = PADDING_SECONDS;
+  const decade = (round) => (t) => Number(`1e${round(Math.log10(t))}`);
+  return [Math.min(low, ...own.filter((t) => t <= low).map(decade(Math.floor))), Math.max(high, ...own.filter((t) => t >= high).map(decade(Math.ceil)))];
+}
+
+export function createPaddingChart(font, spec) {
+  const range = paddingAxis(spec);
+  const times = PADDING_TIMES.filter(([t]) => t < range[1]);
   const node = svg("svg", { class: "rc-chart", role: "img" });
   const grid = svg("g", { class: "rc-grid" });
   const waste = svg("rect", { class: "rc-waste", y: BLOCK_TOP, height: BLOCK_HEIGHT });
@@ -55,11 +65,11 @@ export function createPaddingChart(font) {
     const narrow = width < 560;
     const height = narrow ? 370 : 440;
     const small = narrow ? 11 : 12;
-    const left = Math.ceil(Math.max(...PADDING_TIMES.map(([, words]) => textWidth(words, `400 ${small}px ${font()}`)))) + 10;
+    const left = Math.ceil(Math.max(...times.map(([, words]) => textWidth(words, `400 ${small}px ${font()}`)))) + 10;
     const right = width - 14;
     const foot = height - 46;
     const x = logScale(1, MOST_ROWS, left, right);
-    const y = logScale(...PADDING_SECONDS, foot, PADDING_TIME_TOP);
+    const y = logScale(...range, foot, PADDING_TIME_TOP);
     frame = { x, y, left, right, foot, narrow };
     set(node, { width, height, viewBox: `0 0 ${width} ${height}`, "font-size": narrow ? 12 : 13 });
     set(waste, { x: 1, width: right - 1 });
@@ -68,17 +78,17 @@ export function createPaddingChart(font) {
     const across = (values) => values.map((t) => `M${left} ${y(t).toFixed(1)}H${right}`).join("");
     const ticks = narrow ? PADDING_ROWS.slice(0, -1) : PADDING_ROWS;
     grid.replaceChildren(
-      svg("path", { class: "rc-minor", d: across(betweenDecades(...PADDING_SECONDS)) }),
-      svg("path", { class: "rc-major", d: across(PADDING_TIMES.map(([t]) => t)) + PADDING_ROWS.map((m) => `M${x(m).toFixed(1)} ${PADDING_TIME_TOP}V${foot}`).join("") }),
+      svg("path", { class: "rc-minor", d: across(betweenDecades(...range)) }),
+      svg("path", { class: "rc-major", d: across(times.map(([t]) => t)) + PADDING_ROWS.map((m) => `M${x(m).toFixed(1)} ${PADDING_TIME_TOP}V${foot}`).join("") }),
       svg("path", { class: "rc-axis", d: `M${left} ${foot}H${right}` }),
       ...ticks.map((m) => svg("text", { x: x(m), y: foot + 17, "text-anchor": "middle", "font-size": small }, String(m))),
-      ...PADDING_TIMES.map(([t, words]) => svg("text", { x: left - 6, y: y(t) + 4, "text-anchor": "end", "font-size": small }, words)),
+      ...times.map(([t, words]) => svg("text", { x: left - 6, y: y(t) + 4, "text-anchor": "end", "font-size": small }, words)),
       svg("text", { class: "rc-title", x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, "rows M"),
       svg("text", { class: "rc-title", x: 2, y: PADDING_TIME_TOP - 12 }, "time"),
     );
   }
 
-  /** `at(m)` gives the numbers of one number of rows; `sweep` is [M, seconds, unstable] of what was measured. */
+  /** `at(m)` gives the numbers of one number of rows; `sweep` is [M, seconds, unstable, suspect] of what was measured. */
   function show(v, at, sweep, where) {
     const { x, y, left, right, foot, narrow } = frame;
     set(node, { "aria-label": `Chart on logarithmic axes, time by rows. ${v.sentence}` });

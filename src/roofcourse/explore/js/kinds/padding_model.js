@@ -2,7 +2,8 @@
 
 import { intensity, listed, percent, significant, time, withArticle } from "../format.js";
 import { gemm } from "../model.js";
-import { deviceOf, precisionOf } from "../spec.js";
+import { sweepsOfRun } from "../run.js";
+import { deviceOf, precisionOf, sizeOf } from "../spec.js";
 
 export const MOST_ROWS = 1024;
 /** F and B are measured and good to some percent: by so much a time may be shorter than its bound. */
@@ -13,9 +14,13 @@ const ACCOUNTS = 75;
 /** M rounded up to whole blocks. */
 const executedRows = (m, tile) => Math.ceil(m / tile) * tile;
 
-/** Useful and executed work of one product; what fills up a block is made on the chip, and no bytes are moved for it. */
+/**
+ * Useful and executed work of one product; what fills up a block is made on the chip, and no bytes are moved for it. A sample is
+ * [m, seconds, 1, suspect]: the 1 only for an unstable or a suspect point, the last only where a check has doubts.
+ */
 export function paddedPoint(spec, device, precision, m, tile) {
-  const work = gemm(m, spec.n, spec.k, precision);
+  const n = sizeOf(spec, device, precision);
+  const work = gemm(m, n, n, precision);
   const executed = executedRows(m, tile);
   const flopPerRow = work.flop / m;
   const executedFlop = flopPerRow * executed;
@@ -51,7 +56,7 @@ export function paddedPoint(spec, device, precision, m, tile) {
   else v.effect = v.padded_seconds > v.bound_seconds ? "costs" : "free";
   const sample = sweep.find(([rows]) => rows === m);
   if (sample === undefined) return v;
-  const [, seconds, unstable] = sample;
+  const [, seconds, unstable, suspect] = sample;
   Object.assign(v, {
     measured: true,
     unstable: unstable === 1,
@@ -59,7 +64,8 @@ export function paddedPoint(spec, device, precision, m, tile) {
     percent: (100 * v.padded_seconds) / seconds,
     rows_possible: (seconds * peak) / flopPerRow,
   });
-  if (executed > m && computeSeconds > PADDING_MARGIN * seconds) v.fit = "ruled out";
+  if (suspect !== undefined) Object.assign(v, { fit: "suspect", suspect });
+  else if (executed > m && computeSeconds > PADDING_MARGIN * seconds) v.fit = "ruled out";
   else if (memorySeconds > PADDING_MARGIN * seconds) v.fit = "cache";
   else v.fit = v.percent >= ACCOUNTS ? "accounts" : "partly";
   return v;
@@ -100,9 +106,27 @@ function paddingSentence(spec, device, precision, v) {
 function verdict(v) {
   if (!v.measured) return "This number of rows was not measured.";
   const took = `Measured: ${time(v.seconds)}`;
+  if (v.fit === "suspect") return `${took}. Suspect: ${v.suspect}.`;
   const doubt = v.unstable ? " This point is unstable: its samples scattered." : "";
   if (v.fit === "ruled out") return `${took}, too short for ${v.executed} rows at F: the blocks of this kernel are not so high.${doubt}`;
   if (v.fit === "cache") return `${took}, less than the bytes take from memory: a cache served a part of them.${doubt}`;
   const more = v.fit === "accounts" ? "." : "; the rest has another reason.";
   return `${took}, of which this bound accounts for ${percent(v.percent)}${more}${doubt}`;
+}
+
+/** The explorer with the machine of a run file, which is chosen, and a precision that it has. */
+export function paddingWithRun(spec, run, file, state) {
+  const { common, roofs, precision } = sweepsOfRun(spec, run, file, state);
+  for (const roof of Object.values(roofs)) {
+    roof.sweep = roof.sweep.filter(([m]) => m <= MOST_ROWS)
+      .map(([m, seconds, spread, suspect]) => [m, seconds, ...(spread !== 0 || suspect ? [1] : []), ...(suspect ? [suspect] : [])]);
+  }
+  return { spec: { ...spec, devices: [...spec.devices, { ...common, roofs }] }, state: { ...state, device: common.key, precision } };
+}
+
+/** The shortest and the longest time of an own device in the chart: its bounds and what it measured. */
+export function paddingTimes(spec, device) {
+  return Object.entries(device.roofs).flatMap(([name, { sweep }]) => [
+    ...sweep.map(([, seconds]) => seconds),
+    ...[1, MOST_ROWS].map((m) => paddedPoint(spec, device, precisionOf(spec, name), m, 1).bound_seconds)]);
 }
