@@ -26,6 +26,23 @@ body {{ margin: 0 auto; max-width: 48rem; padding: 1rem; font-family: sans-serif
 <script>{script}</script></body></html>"""
 
 
+# Words of a chart that lie over each other, or reach past the window.
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('svg.rc-chart text')]
+    .filter((n) => n.textContent !== '' && getComputedStyle(n).visibility !== 'hidden')
+    .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
+  const found = [];
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
+    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
+  }));
+  const edge = document.documentElement.clientWidth;
+  for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
+  return found;
+}"""
+
+
 class Explorers:
     """A page with explorers in a browser, and what a test asks of it."""
 
@@ -64,6 +81,10 @@ class Explorers:
             ])"""
             )
         )
+
+    def collisions(self) -> list:
+        """Pairs of words in the charts that overlap, and words that reach past the edge of the window."""
+        return self.page.evaluate(OVERLAPS)
 
     def fragment(self) -> str:
         return self.page.evaluate("location.hash")

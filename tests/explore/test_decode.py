@@ -287,22 +287,6 @@ def test_accessible_and_within_the_page(open_page, theme, width):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-OVERLAPS = """() => {
-  const boxes = [...document.querySelectorAll('svg.rc-chart text')]
-    .filter((n) => n.textContent !== '' && getComputedStyle(n).visibility !== 'hidden')
-    .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
-  const found = [];
-  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
-    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
-    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
-  }));
-  const edge = document.documentElement.clientWidth;
-  for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
-  return found;
-}"""
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_labels_do_not_collide(open_page, width):
@@ -315,7 +299,7 @@ def test_labels_do_not_collide(open_page, width):
                 page.control("batch_exact").fill(str(batch))
                 for prompt in (1, 1024, 131072):
                     page.control("prompt_length_exact").fill(str(prompt))
-                    assert page.page.evaluate(OVERLAPS) == [], (model, device, batch, prompt)
+                    assert page.collisions() == [], (model, device, batch, prompt)
 
 
 # ---- the reader's own machine
@@ -366,7 +350,7 @@ def test_a_run_file_shows_the_readers_machine(open_page, width):
                 assert shown["sentence"] == v["sentence"]
                 if v["available"]:
                     assert shown["seconds"] == pytest.approx(v["seconds"], rel=1e-9)
-                assert page.page.evaluate(OVERLAPS) == [], state
+                assert page.collisions() == [], state
 
 
 def test_a_run_without_products_is_refused_in_one_line(one_line):

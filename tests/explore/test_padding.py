@@ -238,22 +238,6 @@ def test_accessible_and_within_the_page(open_page, theme, width):
     assert page.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-OVERLAPS = """() => {
-  const boxes = [...document.querySelectorAll('svg.rc-chart text')]
-    .filter((n) => n.textContent !== '' && getComputedStyle(n).visibility !== 'hidden')
-    .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
-  const found = [];
-  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
-    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
-    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
-  }));
-  const edge = document.documentElement.clientWidth;
-  for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
-  return found;
-}"""
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_labels_do_not_collide(open_page, width):
@@ -264,4 +248,4 @@ def test_labels_do_not_collide(open_page, width):
             page.control("precision").select_option(precision)
             for tile in ("1", "32", "256"):
                 page.control("tile").select_option(tile)
-                assert page.page.evaluate(OVERLAPS) == [], (device, precision, tile)
+                assert page.collisions() == [], (device, precision, tile)
