@@ -14,6 +14,7 @@ help:  ## say what there is
 	@echo "The Roofline Course"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
 	@echo "  make book LIVE=1  the same, measured on this machine (installs torch and transformers; a GPU if there is one)"
+	@echo "  make lab LIVE=1   the same, with what measuring needs"
 
 book:  ## run the notebooks and build the site in book/_build/html
 	@$(PYTHON) tools/environment.py book $(if $(LIVE),live llm)
@@ -38,7 +39,7 @@ figures:  ## every figure of the book as SVG for slides, with its description, i
 	@$(BIN)/python tools/make_figures.py
 
 lab:  ## open the notebooks in JupyterLab
-	@$(PYTHON) tools/environment.py book
+	@$(PYTHON) tools/environment.py book $(if $(LIVE),live llm)
 	@$(BIN)/jupyter lab notebooks
 
 check:  ## ruff, and notebooks without outputs
@@ -46,11 +47,18 @@ check:  ## ruff, and notebooks without outputs
 	@$(MAKE) --no-print-directory lint
 
 test:  ## everything that CI runs
-	@$(PYTHON) tools/environment.py test live llm --chromium
+	@$(MAKE) --no-print-directory -j2 test-environment .venv-sphinx/installed  # both wait for the network
 	@$(MAKE) --no-print-directory lint
 	@$(BUILD)
-	@$(BIN)/python tools/run_notebooks.py --out book/_build/runs/rtx4080 -p device rtx4080 -p precision fp8_e4m3
+	@$(MAKE) --no-print-directory -j2 plain other-card
 	@$(BIN)/python -m pytest -n 2
+
+test-environment:
+	@$(PYTHON) tools/environment.py test live llm --chromium
+
+# every chapter copes with another card and precision than the ones it starts from
+other-card:
+	@$(BIN)/python tools/run_notebooks.py --out book/_build/runs/rtx4080 -p device rtx4080 -p precision fp8_e4m3
 
 lint:
 	@$(BIN)/ruff check .
@@ -58,6 +66,9 @@ lint:
 	  || { echo "a notebook carries outputs: $(BIN)/nbstripout --keep-id notebooks/*.ipynb"; exit 1; }
 
 sphinx: book .venv-sphinx/installed  ## build the same sources with plain Sphinx 9 as well, in an environment of its own
+	@$(MAKE) --no-print-directory plain
+
+plain:
 	@SOURCE_DATE_EPOCH=1767225600 .venv-sphinx/bin/sphinx-build -W -n -E --keep-going -q -d book/_build/.plain \
 	  -c tools/plain_sphinx book book/_build/plain && echo "Plain Sphinx is content too: book/_build/plain/index.html"
 
@@ -75,4 +86,4 @@ bench:  ## the explorers against a frame of 16 ms, this CPU beside likwid and ST
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book pdf epub figures serve lab check test lint sphinx bench clean
+.PHONY: help book pdf epub figures serve lab check test test-environment other-card lint sphinx plain bench clean

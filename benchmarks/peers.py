@@ -171,7 +171,7 @@ def fresh(count: int, folder: Path) -> tuple[dict[str, float], float]:
     seconds = []
     for i in range(count):
         out = folder / f"fresh{i}.json"
-        words = [sys.executable, "-m", "roofcourse.cli", "measure", "--quick", "--device", "cpu", "-o", str(out)]
+        words = [sys.executable, "-m", "roofcourse", "measure", "--quick", "--device", "cpu", "-o", str(out)]
         start = time.monotonic()
         subprocess.run([*words, "--only", "bandwidth,matmul"], check=True, stdout=subprocess.DEVNULL)
         seconds.append(time.monotonic() - start)
@@ -186,7 +186,7 @@ def fresh(count: int, folder: Path) -> tuple[dict[str, float], float]:
 
 def whole(folder: Path) -> float:
     """Seconds of one quick run, from the command to the report."""
-    words = [sys.executable, "-m", "roofcourse.cli", "measure", "--quick", "--device", "cpu", "-o"]
+    words = [sys.executable, "-m", "roofcourse", "measure", "--quick", "--device", "cpu", "-o"]
     start = time.monotonic()
     subprocess.run([*words, str(folder / "whole.json")], check=True, stdout=subprocess.DEVNULL)
     return time.monotonic() - start

@@ -1,7 +1,9 @@
 """One interface for bundled, recorded and live measurements."""
 
+import inspect
 import math
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +57,23 @@ def test_a_run_file_is_a_device_of_its_own(tmp_path):
     assert b.matmul_sweep().seconds.tolist() == recorded.measurements.where(kernel="gemm").seconds.tolist()[:4]
     with pytest.raises(ValueError, match="no such file"):
         rc.bench(run=tmp_path / "missing.json")
+
+
+def test_of_points_of_two_sizes_the_largest_that_is_believed_counts():
+    """A run that was gone on with while less memory was free: the first, larger arrays were suspect."""
+
+    def triad(elements, rate, **fields):
+        work = rc.triad(elements)
+        return rc.Measurement("cpu", "triad", "fp32", work, work.bytes / rate, elements=elements, **fields)
+
+    def best(*points):
+        return Recorded(Run(2, {"key": "cpu", "name": "A CPU"}, rc.Measurements(points))).device.bandwidth
+
+    large, small, least = triad(10**9, 9e10, suspect="throttle"), triad(10**8, 8e10), triad(10**7, 1e11)
+    assert best(large, small, least) == 8e10
+    assert best(triad(10**9, 7e10), small) == 7e10
+    with pytest.raises(LookupError, match="A CPU has no measured bandwidth"):
+        best(large, triad(10**8, 8e10, suspect="throttle"))
 
 
 def test_refusals_are_one_line(monkeypatch):
@@ -144,6 +163,55 @@ def test_bundled_cards_answer_the_same_calls():
         b.small_products()
 
 
+def test_every_bench_answers_the_same_calls():
+    def calls(kind):
+        return {n: inspect.signature(f).parameters for n, f in inspect.getmembers(kind, callable) if n[0] != "_"}
+
+    live = calls(bench_module.Live)
+    del live["record"]  # what was measured, as a run
+    del live["bandwidth_points"], live["peak_points"], live["core_roofs"]  # for the ceilings, not for a notebook
+    for kind in (bench_module.Bundled, Recorded):
+        answered = calls(kind)
+        assert set(live) - set(answered) == set(), kind
+        for name, wanted in live.items():
+            rest = any(p.kind is p.VAR_KEYWORD for p in answered[name].values())
+            assert rest or list(answered[name]) == list(wanted), (kind, name)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda b: b.bandwidth("fp64"), "fp64 arrays were not moved on H100; there is bandwidth('fp32')"),
+        (
+            lambda b: b.working_set_sweep("copy", "cold"),
+            "no cold sweep was timed on H100; there is cache_state='warm'",
+        ),
+        (lambda b: b.cache_sweep(), "reads by cache were not timed on H100; there is working_set_sweep('copy')"),
+        (lambda b: b.loop_orders(), "loop orders were not timed on H100; use bench('local') for that"),
+        (lambda b: b.time(sum, [1]), "nothing new is timed on H100; use bench('local', 'live') for that"),
+    ],
+)
+def test_what_a_card_of_the_catalogue_lacks_is_one_line(ask, said):
+    with pytest.raises(LookupError) as caught:
+        ask(rc.bench("h100", "bundled"))
+    assert str(caught.value) == said
+
+
+def test_what_a_card_has_whatever_it_is_called_with():
+    b = rc.bench("h100", "bundled")
+    assert b.bandwidth("fp32") == b.bandwidth()
+    assert b.working_set_sweep("copy", "warm") == b.working_set_sweep()
+    assert b.levers() == ()
+
+
+def test_what_a_recorded_run_lacks_is_one_line():
+    b = rc.bench("local", "bundled")
+    with pytest.raises(LookupError, match="^this run has no fp16 bandwidth; it has fp64, fp32$"):
+        b.bandwidth("fp16")
+    with pytest.raises(LookupError, match=r"^a recorded run times nothing new: use bench\('local', 'live'\)"):
+        b.time(sum, [1])
+
+
 def point(kernel="gemm", seconds=1.0, **fields):
     work = rc.gemm(64, 64, 64, "fp32") if kernel == "gemm" else rc.copy(1000)
     size = {"m": 64, "n": 64, "k": 64} if kernel == "gemm" else {"elements": 1000}
@@ -170,9 +238,26 @@ def test_suspect_and_unstable_points_set_no_ceiling():
         _ = recorded(point()).device.bandwidth
 
 
+def test_a_precision_of_suspect_points_alone_takes_no_roof_from_the_others():
+    memory, wrong = point("triad", 1e-6), replace(point(suspect="too fast"), precision="fp64")
+    ceilings = recorded(memory, point(seconds=3), wrong).device.ceilings()
+    assert [(r.precision, r.path, r.peak) for r in ceilings] == [("fp32", "gemm", 2 * 64**3 / 3)]
+    with pytest.raises(LookupError, match="A CPU has no measured bandwidth"):
+        recorded(point()).device.ceilings()
+
+
 def test_of_two_programs_the_faster_counts():
     b = recorded(point("triad", 2e-6, implementation="torch"), point("triad", 1e-6, implementation="numba"))
     assert b.bandwidth().at(kernel="triad").implementation == "numba"
+
+
+def test_of_two_programs_with_as_many_sizes_the_faster_makes_the_sweep():
+    sizes = {"elements": 1000, "working_set_bytes": 8000.0}
+    slow, fast = (point("copy", t, implementation=i, **sizes) for t, i in ((2e-6, "torch"), (1e-6, "numba")))
+    for order in ((slow, fast), (fast, slow)):
+        assert recorded(*order).working_set_sweep() == rc.Measurements([fast])
+    second = point("copy", 4e-6, implementation="torch", elements=2000, working_set_bytes=16000.0)
+    assert recorded(fast, slow, second).working_set_sweep() == rc.Measurements([slow, second])  # more sizes go first
 
 
 def test_a_run_says_why_something_is_missing():

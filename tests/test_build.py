@@ -85,6 +85,9 @@ def test_explorer_directive_names_what_is_wrong(book):
     (book / "index.md").write_text("# A page\n\n:::{explorer} m_swipe\n:m: 16\n:::\n")
     with pytest.raises(SystemExit, match="index.md:3: .*m_swipe"):
         build_book.build_site(book)
+    (book / "index.md").write_text("# A page\n\n:::{explorer} m_sweep\n:device: h1000\n:::\n")
+    with pytest.raises(SystemExit, match="index.md:3: .*explorer m_sweep: .*h1000"):
+        build_book.build_site(book)
 
 
 def test_explorer_directive_gives_what_a_cell_gives(book):
@@ -96,6 +99,20 @@ def test_explorer_directive_gives_what_a_cell_gives(book):
     assert static_html("m_sweep", {"device": "h200", "precision": "bf16", "m": 64}) in html
     assert "roofcourse.js" in html
     assert (book / "_build" / "html" / "_static" / "roofcourse.css").exists()
+
+
+def test_no_line_ends_inside_a_number_with_its_unit(book):
+    (book / "index.md").write_text(
+        "# A page\n\nIt takes 47 µs<!--= us(1) --> for 8192 × 8192 numbers, 96 % at 3,085 GB/s: 20 FLOP/byte, 16 rows "
+        "at M = 272 in chapter 7. `8 MB`\n"
+    )
+    build_book.build_site(book)
+    text = (book / "_build" / "html" / "index.html").read_text()
+    together = (
+        "It takes 47~µs for 8192~×~8192 numbers, 96~% at 3,085~GB/s: 20~FLOP/byte, 16 rows at M~=~272 in chapter~7."
+    )
+    assert together.replace("~", "\u00a0") in text
+    assert re.search(r"<code[^>]*><span class=\"pre\">8</span> <span class=\"pre\">MB</span></code>", text)
 
 
 def test_directive_values():
@@ -126,6 +143,8 @@ def test_data_page_figures_by_hand():
     assert "| H100 | 3,085 | 64.2 | 51.9 | 418 | 788 | 802 | 1,318 | – |" in page
     assert data_page.figures(870e9, 1e9) == "870"
     assert data_page.figures(0.7423e12, 1e12) == "0.742"
+    assert data_page.figures(13.98e12, 1e12) == "14.0"
+    assert data_page.figures(3085.4e9, 1e9) == "3,085"
 
 
 def test_data_page_is_written_only_when_it_changes(tmp_path):

@@ -19,7 +19,18 @@ def test_the_whole_study_is_here():
     assert rows["devices"] == len(rc.devices()) == 12
     assert rows["decode"] == 64
     assert rows["layer_counters"] == 168
+    assert rows["attention_kernels"] == 16 + 15 + 15
+    assert rows["telemetry"] == 16 + 53
     assert rows["warnings"] == 26
+
+
+def test_the_log_of_clock_and_power():
+    h100 = [(r["power_watts"], r["sm_clock_hz"] / 1e6) for r in read("telemetry") if r["device"] == "h100"]
+    # At 690 of its 700 W the H100 runs at 1500 MHz; below 600 W it never leaves 1980.
+    assert max(h100) == (689.9, 1500)
+    assert {clock for watts, clock in h100 if 300 < watts < 600} == {1980}
+    rtx = [r["sm_clock_hz"] / 1e6 for r in read("telemetry") if r["device"] == "rtx4080" and r["at_seconds"] > 46]
+    assert (min(rtx), max(rtx)) == (2775, 2790)
 
 
 def test_every_flagged_point_is_a_measured_one():

@@ -1,5 +1,6 @@
 """The command line: what it prints, and that a wrong word gives one line."""
 
+import os
 import subprocess
 import sys
 
@@ -37,6 +38,20 @@ def test_help_teaches(capsys):
     with pytest.raises(SystemExit) as done:
         main(["devices", "--help"])
     assert done.value.code == 0
+
+
+def test_python_dash_m_is_the_command():
+    words = [sys.executable, "-m", "roofcourse", "devices", "h100"]
+    run = subprocess.run(words, capture_output=True, text=True, check=True, encoding="utf-8")
+    assert "FP32       vector        61.47" in run.stdout
+
+
+def test_a_terminal_of_ascii_shows_a_question_mark():
+    words = [sys.executable, "-m", "roofcourse", "ncu", "--bundled", "--device", "h200"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run(words, capture_output=True, text=True, check=False, encoding="ascii", env=environment)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "time (?s)" in run.stdout  # µs
 
 
 def test_importing_loads_neither_torch_nor_matplotlib_nor_anywidget():

@@ -86,16 +86,117 @@ def test_traffic_and_time_under_their_other_names():
     assert "FLOP not in this report" in x.note
 
 
+SASS = "sm__sass_thread_inst_executed_op_"
+MATRIX = "sm__ops_path_tensor_src_"
+RAN = "sm__inst_executed_pipe_tensor.sum"
+
+
+def report(*rows, **columns):
+    """A report of one kernel and of more ``rows``: 1000 bytes in 10 ns, and these columns."""
+    head = ["ID", "Kernel Name", "dram__bytes.sum", "gpu__time_duration.sum", *columns]
+    first = ["0", "kernel", "1000", "10", *columns.values()]
+    lines = [head, ["", "", "byte", "ns", *[""] * len(columns)], first, *rows]
+    return "\n".join(",".join(f'"{cell}"' for cell in line) for line in lines)
+
+
+def kernel(**columns):
+    (x,) = counters.parse_report(report(**columns))
+    return x
+
+
 def test_matrix_units_whose_flop_were_not_counted():
-    text = (
-        '"ID","Kernel Name","dram__bytes.sum","gpu__time_duration.sum","sm__inst_executed_pipe_tensor_op_hmma.sum",'
-        '"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"\n"","","byte","ns","inst","inst"\n'
-        '"0","gemm","1000","10","64","8"'
-    )
-    (x,) = counters.parse_report(text)
+    x = kernel(**{"sm__inst_executed_pipe_tensor_op_hmma.sum": 64, f"smsp{SASS[2:]}ffma_pred_on.sum": 8})
     assert x.flop is None  # 16 FLOP of the ordinary units would be a wrong point
     assert x.note.startswith("matrix units ran")
     assert x.with_flop(4000.0).intensity == 4
+
+
+@pytest.mark.parametrize(
+    ("instruction", "precision", "each"),
+    [
+        ("fadd", "fp32", 1),
+        ("fmul", "fp32", 1),
+        ("ffma", "fp32", 2),
+        ("dadd", "fp64", 1),
+        ("dmul", "fp64", 1),
+        ("dfma", "fp64", 2),
+    ],
+)
+def test_what_an_instruction_of_the_vector_units_counts(instruction, precision, each):
+    x = kernel(**{f"{SASS}{instruction}_pred_on.sum": 1000})
+    assert (x.flop, x.precision, x.path, x.note) == (1000 * each, precision, "vector", None)
+
+
+def test_flop_by_formula_have_the_precision_that_the_instructions_showed_or_none():
+    # Two FLOP of the vector units beside a product on the matrix units tell nothing of the product.
+    hidden = kernel(**{RAN: 64, f"{SASS}ffma_pred_on.sum": 1})
+    assert (hidden.precision, hidden.path) == (None, None)
+    given = hidden.with_flop(1e6)
+    assert (given.flop, given.note, given.precision, given.path) == (1e6, None, None, None)
+    h100 = rc.device("h100")
+    assert counters.place([given], h100)[0][1:] == (None, 1e11 / h100.bandwidth)
+    assert counters.place([given], h100, "bf16")[0][1].precision == "bf16"
+    seen = kernel(**{f"{MATRIX}bf16_dst_fp32.sum": 1000}).with_flop(2000)
+    assert (seen.flop, seen.precision, seen.path) == (2000, "bf16", "gemm")
+    both = counters.of_one_call([hidden, kernel(**{f"{SASS}ffma_pred_on.sum": 1000})])
+    assert (both.flop, both.precision, both.path) == (None, None, None)
+
+
+def test_flop_are_counted_once():
+    whole, off, on = (f"{MATRIX}bf16_dst_fp32{part}.sum" for part in ("", "_sparsity_off", "_sparsity_on"))
+    assert kernel(**{off: 600, on: 400, whole: 1000}).flop == 1000
+    assert kernel(**{whole: "n/a", off: 600, on: 400}).flop == 1000
+    assert (
+        kernel(**{f"{MATRIX}fp16.sum": 900, f"{MATRIX}fp16_dst_fp16.sum": 0, f"{MATRIX}fp16_dst_fp32.sum": 900}).flop
+        == 900
+    )
+    assert kernel(**{f"{MATRIX}fp16_dst_fp16.sum": 300, f"{MATRIX}fp16_dst_fp32.sum": 500}).flop == 800
+    sm, smsp = f"{SASS}ffma_pred_on.sum", f"smsp{SASS[2:]}ffma_pred_on.sum"  # two counts of the same instructions
+    assert kernel(**{sm: 1000, smsp: 999}).flop == kernel(**{smsp: 999, sm: 1000}).flop == 2000
+    assert kernel(**{sm: "n/a", smsp: 1000}).flop == 2000
+
+
+@pytest.mark.parametrize(
+    ("column", "precision"),
+    [
+        ("fp64", "fp64"),
+        ("fp16", "fp16"),
+        ("int8", "int8"),
+        ("fp8_dst_fp32", "fp8_e4m3"),
+        ("fp8_sparsity_off", "fp8_e4m3"),
+        ("fp4_fp6_fp8_dst_fp32", "fp8_e4m3"),
+        ("fp4_fp6_dst_fp16", "fp8_e4m3"),
+        ("fp4_dst_fp32", "nvfp4"),
+    ],
+)
+def test_columns_of_the_matrix_units(column, precision):
+    x = kernel(**{f"{MATRIX}{column}.sum": 1000, RAN: 1})
+    assert (x.flop, x.precision, x.path) == (1000, precision, "gemm")
+
+
+@pytest.mark.parametrize("instruction", ["hadd", "hmul", "hfma"])
+def test_half_precision_on_the_vector_units_is_not_taken_for_none(instruction):
+    fma, half = f"{SASS}ffma_pred_on.sum", f"{SASS}{instruction}_pred_on.sum"
+    assert {fma, half} <= set(counters.METRICS)
+    x = kernel(**{fma: 0, half: 1000})
+    assert (x.flop, x.precision) == (None, None)
+    assert x.note.startswith("half-precision instructions ran")
+    assert kernel(**{fma: 0, half: 0}).flop == 0
+    # 1000 of them are 4000 FLOP at the most: nothing beside a million, as in a product that rounds its result.
+    assert kernel(**{fma: 500_000, half: 1000}).flop == 1_000_000
+    assert kernel(**{fma: 50_000, half: 1000}).flop is None
+
+
+def test_a_report_that_does_not_tell_whether_matrix_units_ran():
+    fma = {f"{SASS}ffma_pred_on.sum": 8}
+    for columns in ({RAN: "n/a"}, {f"{MATRIX}bf16_dst_fp32.sum": "n/a"}):
+        x = kernel(**columns, **fma)
+        assert (x.flop, x.precision) == (None, None)
+        assert x.note.startswith("this report does not tell whether matrix units ran")
+    # Where one column has a number, what the card does not have is nothing to worry about.
+    assert kernel(**{RAN: 0, f"{MATRIX}fp8.sum": "n/a"}, **fma).flop == 16
+    assert kernel(**{RAN: "n/a", f"{MATRIX}bf16_dst_fp32.sum": 0, f"{MATRIX}fp8.sum": "n/a"}, **fma).flop == 16
+    assert kernel(**{RAN: 0}).note.startswith("FLOP not in this report")
 
 
 REFUSED = {
@@ -150,6 +251,21 @@ def test_launches_of_one_kernel_together():
     assert [x.launches for x in twice.by_name()] == [2, 1, 1]
 
 
+def test_one_of_several_calls():
+    twice = counters.parse_report(BASE + "\n" + BASE.splitlines()[2].replace('"0"', '"3"', 1))
+    one = counters.of_one_call(twice, "gemm", calls=2)
+    assert (one.launches, one.seconds, one.dram_bytes, one.l2_bytes) == (1, 48e-6, 134_742_016, 140_000_000)
+    assert one.flop == 2_147_483_648 + 262_144
+
+
+def test_one_call_computes_in_what_most_of_its_flop_do():
+    gemm, vector, copy = counters.parse_report(BASE)
+    for order in ([gemm, vector, copy], [copy, vector, gemm]):
+        whole = counters.of_one_call(order)
+        assert (whole.precision, whole.path, whole.launches) == ("bf16", "gemm", 3)
+        assert whole.dram_bytes == gemm.dram_bytes + vector.dram_bytes + copy.dram_bytes
+
+
 def test_place_by_hand():
     h100 = rc.device("h100")
     (gemm, roof, share), (_, vector, _), (copy, none, of_b) = counters.place(counters.parse_report(BASE), h100)
@@ -180,8 +296,18 @@ def test_the_command(tmp_path, capsys):
         "gemm    bf16 gemm, memory           1         48      134.7  2,807          15.94    44.74          91%" in out
     )
     assert "All 3 launches: 58 µs in kernels, 154.7 MB; 86% of B" in out
+    assert "no measured roof" not in out  # a copy has no FLOP, and needs no roof but B
     assert main(["ncu", "--bundled", "--device", "h200", "--sum"]) == 0
-    assert "decode k_proj, batch 1, prompt 1024" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "decode k_proj, batch 1, prompt 1024" in out
+    assert "All 260 launches: 40,869 µs in kernels, 57,034 MB; 32% of B" in out  # 40.869 ms, 57.034 GB
+    for words, message in (
+        (["--bundled", "--device", "h200", "--run", "run.json"], "--bundled has the counters of a card: name it with"),
+        ([str(path), "--device", "h200", "--run", "run.json"], "--device and --run both name the roofs: leave out one"),
+        ([str(tmp_path), "--device", "h200"], f"{tmp_path} is a folder, not a report"),
+    ):
+        assert main(["ncu", *words]) == 1
+        assert capsys.readouterr().err.startswith(f"roofcourse: {message}")
 
 
 def test_the_command_takes_flop_by_formula(tmp_path, capsys):
@@ -193,6 +319,12 @@ def test_the_command_takes_flop_by_formula(tmp_path, capsys):
     assert "Under B alone: FLOP not in this report" in capsys.readouterr().out
     assert main(["ncu", str(path), "--device", "h100", "--flop", "g=2*1000", "--precision", "bf16"]) == 0
     assert "bf16 gemm, memory" in capsys.readouterr().out
+    assert main(["ncu", str(path), "--device", "h100", "--flop", "g=2*1000"]) == 0
+    out = capsys.readouterr().out
+    assert "Under B alone: the report does not show the precision of g: give it with --precision" in out
+    assert "None" not in out
+    assert main(["ncu", str(path), "--device", "h100", "--flop", "g=2*1000", "--precision", "nvfp4"]) == 0
+    assert "H100 has no measured roof for nvfp4 gemm; --precision names another" in capsys.readouterr().out
     for words, message in (
         (["--flop", "g"], "--flop takes NAME=FLOP"),
         (["--flop", "g=2*x"], "--flop takes NAME=FLOP"),
@@ -213,5 +345,8 @@ def test_how_prints_a_command_that_a_shell_can_read(capsys):
     words = shlex.split(("ncu" + command).replace("\\\n", ""))  # as a shell joins its lines
     assert words[words.index("--metrics") + 1].split(",") == list(counters.METRICS)  # one word: no blank ends the list
     assert words[-4:] == ["python", "train.py", "--steps", "3"]
+    assert {f"{MATRIX}{x}.sum" for x in ("fp16", "fp16_dst_fp16", "fp16_dst_fp32", "fp8")} <= set(counters.METRICS)
+    assert "finds what\n                           its own last run left" in out  # several passes: caches are warm
+    assert "locks them (to base; from 2026.1 to boost)" in out
     assert "NVreg_RestrictProfilingToAdminUsers=0" in out
     assert "--cap-add SYS_ADMIN" in out

@@ -24,7 +24,7 @@ CHECKS = {
     "FP64 on the AMD cards": ["50 and 100 %", "49 and 90 %", "72 and 69 %"],
     "The profiler's two percentages": ["89 % of B and 6 % of F", "3 % and 1 %"],
     "FP8 against FP16": ["1.67", "1.72", "1.79", "1.60", "1.97"],
-    "Scattered reads": ["at most 8 times", "makes it 16"],
+    "Scattered reads": ["asks for 8 times", "makes it 16"],
     "Where hidden latency moves a point": ["I of 128 FLOP/byte before and 128 after"],
     "The range of one card's ridge points": ["10.7", "427"],
 }

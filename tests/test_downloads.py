@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import json
+import re
 import shutil
+import subprocess
+import sys
+import types
 from pathlib import Path
 
 import build_book
 import downloads
 import nbformat
 import pytest
+import yaml
 from bs4 import BeautifulSoup
+from IPython.core.inputtransformer2 import TransformerManager
 from sphinx.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,17 +71,40 @@ def test_links_lead_to_the_site_where_it_has_one():
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"repository": REPOSITORY}, f"pip install git+{REPOSITORY} matplotlib anywidget"),
         ({"wheel": "roofcourse-0.1.0-py3-none-any.whl"},
          "pip install ./roofcourse-0.1.0-py3-none-any.whl matplotlib anywidget"),
         ({}, "pip install . matplotlib anywidget"),
     ],
 )  # fmt: skip
-def test_first_cell(settings, line):
+def test_first_cell_without_a_repository(settings, line):
     lines = downloads.first_cell(**settings).splitlines()
     assert f"#     {line}" in lines
     assert f"# %{line}" in lines  # without its "# " what Colab takes
     assert all(text.startswith("#") for text in lines)  # run as it is, it does nothing
+
+
+INSTALL = f"install git+{REPOSITORY} matplotlib anywidget"
+
+
+@pytest.mark.parametrize(
+    ("colab", "installed", "run", "said"),
+    [
+        (True, False, [("pip", INSTALL)], ""),
+        (True, True, [("pip", INSTALL)], ""),  # an older one perhaps
+        (False, True, [], ""),
+        (False, False, [], f"Install the package first: pip {INSTALL}\n"),
+    ],
+)
+def test_first_cell_installs_on_colab_and_only_there(colab, installed, run, said, monkeypatch, capsys):
+    cell = TransformerManager().transform_cell(downloads.first_cell(REPOSITORY, "unused.whl"))
+    assert f"#     pip {INSTALL}\n" in cell
+    found = []
+    shell = types.SimpleNamespace(run_line_magic=lambda magic, line: found.append((magic, line)))
+    if colab:
+        monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object() if installed else None)
+    exec(cell, {"get_ipython": lambda: shell})
+    assert (found, capsys.readouterr().out) == (run, said)
 
 
 def test_every_notebook_of_the_course_gives_a_valid_copy_without_relative_links():
@@ -96,8 +127,8 @@ def build(tmp_path: Path, **settings: str) -> Path:
     config = book / "_config.yml"
     text = config.read_text()
     for name, value in settings.items():
-        assert f'{name}: ""' in text
-        text = text.replace(f'{name}: ""', f"{name}: {value}")
+        text, found = re.subn(rf"(?m)^(    {name}: ).*$", rf"\g<1>{value}", text)
+        assert found == 1
     config.write_text(text)
     (book / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: notebooks/01_page\n")
     (book / "index.md").write_text("# A book\n\nWords.\n")
@@ -130,14 +161,35 @@ def test_one_address_gives_the_launch_buttons_and_the_way_to_install(tmp_path):
     assert buttons(html, "notebooks/01_page.html") == {
         "Notebook (.ipynb)": "../_sources/notebooks/01_page.ipynb",
         "Binder": "https://mybinder.org/v2/gh/someone/course/main?urlpath=lab/tree/notebooks/01_page.ipynb",
-        "Colab": "https://colab.research.google.com/github/someone/course/blob/main/notebooks/01_page.ipynb",
+        "Colab": "https://colab.research.google.com/github/someone/course/blob/gh-pages/_sources/notebooks/01_page.ipynb",
     }
     page = (html / "notebooks" / "01_page.html").read_text()
-    assert f'title="Open in Colab. Run there first: %pip install git+{REPOSITORY} matplotlib anywidget"' in page
+    assert 'title="Open in Colab, where the first cell installs the package"' in page
     assert not any("launch" in name.lower() or "Colab" in name for name in buttons(html, "index.html"))
     saved = nbformat.read(html / "_sources" / "notebooks" / "01_page.ipynb", as_version=4)
-    assert f"pip install git+{REPOSITORY} " in saved.cells[0].source
+    assert saved.cells[0].source == downloads.first_cell(REPOSITORY)  # what the button of Colab opens installs there
     assert saved.cells[1].source.endswith("[the first page](https://course.example/index.html)")
+
+
+def test_without_a_branch_of_the_site_there_is_no_colab(tmp_path):
+    html = build(tmp_path, rc_repository=REPOSITORY, rc_branch="trunk", rc_pages_branch='""')
+    assert buttons(html, "notebooks/01_page.html") == {
+        "Notebook (.ipynb)": "../_sources/notebooks/01_page.ipynb",
+        "Binder": "https://mybinder.org/v2/gh/someone/course/trunk?urlpath=lab/tree/notebooks/01_page.ipynb",
+    }
+
+
+def test_the_package_of_the_downloads_is_the_same_to_the_byte_each_time(tmp_path):
+    wheels = []
+    for folder in ("one", "other"):
+        app = types.SimpleNamespace(
+            builder=types.SimpleNamespace(format="html"),
+            config=types.SimpleNamespace(rc_repository=""),
+            outdir=tmp_path / folder,
+        )
+        downloads.build_wheel(app)
+        wheels.append((tmp_path / folder / "_downloads" / app.rc_wheel).read_bytes())
+    assert wheels[0] == wheels[1]
 
 
 def test_pages_are_where_the_launch_buttons_look():
@@ -150,7 +202,7 @@ def test_pages_are_where_the_launch_buttons_look():
 
 
 class Settings:
-    rc_branch, html_theme_options = "main", {}
+    rc_branch, rc_pages_branch, html_theme_options = "main", "gh-pages", {}
 
     def __init__(self, repository: str):
         self.rc_repository = repository
@@ -160,3 +212,44 @@ class Settings:
 def test_an_address_that_colab_cannot_open_stops_the_build(address):
     with pytest.raises(ConfigError, match=f"rc_repository is '{address}'.*OWNER/NAME"):
         downloads.set_buttons(None, Settings(address))
+
+
+# --- on Binder --------------------------------------------------------------------------------------------------------
+
+
+def test_binder_installs_what_the_notebooks_need_at_the_pinned_versions(tmp_path):
+    """As conda does it: the lines for pip as a file of requirements beside environment.yml, the whole tree around it.
+    This environment has all that is pinned, so that only the package itself is left to install."""
+    for name in ("constraints.txt", "pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT.md", "src", "data"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / ".binder").mkdir()
+    environment = yaml.safe_load((ROOT / ".binder" / "environment.yml").read_text())
+    assert environment["dependencies"][:2] == ["python=3.11", "pip"]
+    lines = environment["dependencies"][2]["pip"]
+    (tmp_path / ".binder" / "requirements.txt").write_text("\n".join(lines))
+    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-build-isolation"]
+    done = subprocess.run(
+        [*pip, "--disable-pip-version-check", "-r", "requirements.txt"],
+        cwd=tmp_path / ".binder",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^Would install (.*)$", done.stdout, re.MULTILINE) == ["roofcourse-0.1.0"]
+    for name in ("matplotlib", "anywidget", "jupyterlab", "ipykernel"):
+        assert re.search(rf"^Requirement already satisfied: {name}\b", done.stdout, re.MULTILINE), name
+
+
+def test_notebooks_import_nothing_but_the_package_and_numpy():
+    """Which is why the first cell and Binder install no more than they do. (A function that is placed live may import
+    torch when it runs; IPython is there wherever a cell runs.)"""
+    found = set()
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            body = ast.parse("".join(cell["source"])).body if cell["cell_type"] == "code" else []
+            for node in (n for part in body if not isinstance(part, ast.FunctionDef) for n in ast.walk(part)):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module] if isinstance(node, ast.ImportFrom) else []
+                found |= {name.partition(".")[0] for name in names}
+    assert found - set(sys.stdlib_module_names) <= {"numpy", "roofcourse", "IPython"}
+    assert "roofcourse" in found

@@ -1,8 +1,10 @@
 """Every checker is checked: right answers pass, stubs get a hint, typical wrong answers are named."""
 
+import math
 import re
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 import roofcourse as rc
@@ -30,6 +32,32 @@ def test_wrong_answers_are_named(key, answer, said):
     verdict = rc.check(key, answer)
     assert verdict.passed is False
     assert re.search(said, verdict.message), verdict.message
+
+
+def test_an_answer_rounded_too_far_is_not_called_wrong_thinking():
+    for typed in (2.7, 8.0 / 3 * 1.02, 3.0):  # the answer is 8 / 3; 3.0 is a mistake with a reply of its own
+        said = rc.check("2.6", typed).message
+        assert (said == "That is the answer, rounded too far: give three digits.") == (typed == 2.7)
+    assert rc.check("2.6", 2.67)
+
+
+@pytest.mark.parametrize("key", [key for key, e in exercises().items() if isinstance(e, Number)])
+def test_three_digits_are_enough(key):
+    assert rc.check(key, float(f"{exercises()[key].answer():.3g}"))
+
+
+@pytest.mark.parametrize(
+    "given", [math.inf, -math.inf, math.nan, np.inf, 10**400, -(10**400)], ids=lambda x: repr(x)[:9]
+)
+def test_an_answer_that_is_not_finite_gets_a_sentence(given):
+    for e in exercises().values():
+        if isinstance(e, Number):
+            verdict = rc.check(e.key, given)
+            assert verdict.passed is False
+            shown = "nan" if given != given else "inf" if given > 0 else "-inf"
+            assert verdict.message == f"The answer is {e.asked}; this is {shown}."
+        if isinstance(e, Function):
+            assert rc.check(e.key, lambda *case: given).passed is False
 
 
 @pytest.mark.parametrize("key", list(RIGHT))

@@ -4,6 +4,7 @@ import pytest
 
 import roofcourse as rc
 from roofcourse import inference
+from roofcourse.tables import read
 
 H100, H200, RTX4080 = (rc.device(key) for key in ("h100", "h200", "rtx4080"))
 
@@ -59,6 +60,29 @@ def test_the_counters_of_one_layer():
     assert prefill.tokens == 32768
     assert prefill.flop_per_s == pytest.approx(745e12, rel=1e-3)
     assert sum(len(d.layer_counters()) for d in (H100, H200, RTX4080)) == 168
+
+
+@pytest.mark.parametrize(("batch", "prompt_length"), [(1, 1024), (8, 1024), (8, 4096)])
+def test_the_kernels_of_attention_add_up_to_its_counters(batch, prompt_length):
+    found = H100.layer_counters("decode", batch=batch, prompt_length=prompt_length)
+    (whole,) = [x for x in found if x.module == "attention"]
+    wanted = {"device": "h100", "batch": batch, "prompt_length": prompt_length}
+    rows = [r for r in read("attention_kernels") if wanted.items() <= r.items()]
+    assert len(rows) == whole.kernel_count
+    assert sum(r["dram_bytes"] for r in rows) == whole.dram_bytes
+    assert sum(r["kernel_seconds"] for r in rows) == pytest.approx(whole.seconds, rel=1e-12)
+
+
+def test_most_of_decode_attention_was_copying():
+    rows = [r for r in read("attention_kernels") if (r["batch"], r["prompt_length"]) == (8, 4096)]
+    cache = 8 * 4096 * 2 * 4 * 128 * 2  # keys and values of one layer, four heads of 128 numbers of 2 bytes
+    moved = {
+        name: sum(r["dram_bytes"] for r in rows if r["kernel"] == name) / cache for name in {r["kernel"] for r in rows}
+    }
+    # Append: read and write it. Repeat: read it, write it seven times. Attend: read that. Less what the L2 held back.
+    assert moved["CatArrayBatchedCopy_contig"] == pytest.approx(1.58, abs=0.005)
+    assert moved["direct_copy_kernel_cuda"] == pytest.approx(7.68, abs=0.005)
+    assert moved["flash_fwd_kernel"] == pytest.approx(7.07, abs=0.005)
 
 
 def test_a_module_without_flop_has_no_work():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,11 @@ def test_an_unknown_kernel_is_refused():
 
 
 # ---- what is predicted
+
+
+def test_what_a_prediction_comes_from_fits_a_line_of_a_phone():
+    said = {name: [r.because, *(r.on_gpu or ())[1:]] for name, r in levers.RECIPES.items()}
+    assert [name for name, lines in said.items() if max(map(len, lines)) > 46] == []
 
 
 def test_fusing_is_predicted_by_the_bytes():
@@ -128,6 +134,22 @@ def test_a_shorter_format_has_a_roof_of_its_own():
     assert [roof.precision for roof in lever.roofs] == ["fp32", "bf16"]
     with pytest.raises(LookupError, match="^no gemm roof was measured for bf16$"):
         pair("format", *points, roofs={k: v for k, v in CORE.items() if k[0] == "fp32"})
+
+
+def test_on_a_gpu_a_shorter_format_gains_what_the_two_roofs_say():
+    # A card of 50 TFLOP/s in FP32, without matrix units, and 800 in BF16, with them; both points at 90 % of their roof.
+    card = {(p, "gemm"): rc.Roofline(peak, 1e12, "card", p, "gemm") for p, peak in (("fp32", 5e13), ("bf16", 8e14))}
+    flop = 2 * 8192**3
+    points = [
+        measured("square", flop / (0.9 * card[p, "gemm"].peak), p, device="cuda", m=8192, n=8192, k=8192)
+        for p in ("fp32", "bf16")
+    ]
+    lever = pair("format", *points, roofs=card)
+    assert lever.predicted == pytest.approx(16)
+    assert lever.gain == pytest.approx(16)
+    assert lever.prediction() == "predicted 16 times as fast:\nthe two roofs"
+    # The same formats on a CPU share their units: a register holds twice as many.
+    assert pair("format", *(replace(x, device="cpu") for x in points), roofs=card).predicted == 2
 
 
 def test_what_is_missing_is_said_in_one_line():

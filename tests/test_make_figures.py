@@ -76,3 +76,6 @@ def test_folder_is_made_anew_with_an_index(page, tmp_path):
         "chapter-03-cards.svg", "chapter-03-cards-2.svg", "chapter-03-explorer.svg",
     ]  # fmt: skip
     assert make_figures.figures_of(page, "03")[0].alt in index
+    first = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert make_figures.write([source], out) == 3
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == first

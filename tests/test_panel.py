@@ -8,7 +8,9 @@ import sys
 import pytest
 
 import roofcourse as rc
+from roofcourse.bench import RECORDED
 from roofcourse.measure.fake import FakeDevice
+from roofcourse.tables import data_folder
 
 pytest.importorskip("ipywidgets")
 pytest.importorskip("anywidget")
@@ -129,6 +131,25 @@ def test_another_run_stays_beside_the_machine_that_is_measured():
     assert panel.explorer.device == "cpu-2"
 
 
+def test_every_machine_keeps_its_colour_whatever_is_measured_next():
+    panel = rc.panel(precision="fp32", run=rc.bench("local", "bundled"), hardware=FakeDevice(kind="cpu", name="My CPU"))
+
+    def colours():
+        return [d.colour for d in panel.explorer.own.values()]
+
+    assert colours() == ["device-cpu"]
+    for m in (16, 32):
+        panel.explorer.m = m
+        panel.measure(wait=True)
+        assert colours() == ["device-cpu", "spare-1"]
+
+    alone = rc.panel(precision="fp32", hardware=FakeDevice(kind="cpu", name="My CPU"))
+    alone.measure(wait=True)
+    alone.explorer.take_run((data_folder() / "runs" / RECORDED).read_text(encoding="utf-8"), RECORDED)
+    alone.measure(wait=True)
+    assert {k: d.colour for k, d in alone.explorer.own.items()} == {"cpu": "device-cpu", "cpu-2": "spare-1"}
+
+
 def test_without_torch_it_says_so(monkeypatch):
     from roofcourse import panels
 
@@ -143,7 +164,7 @@ def test_without_torch_it_says_so(monkeypatch):
 
 def test_on_a_page_the_explorer_stands_in_its_place():
     data, _ = rc.panel(m=64)._repr_mimebundle_()
-    assert data["text/html"].startswith('<p class="rc-notice">In Jupyter there is a button here')
+    assert data["text/html"].startswith('<p class="rc-notice">In Jupyter there are buttons here')
     assert data["text/html"].endswith(rc.explore.static_html("m_sweep", {"m": 64}))
     assert "application/vnd.jupyter.widget-view+json" in data
 

@@ -36,7 +36,11 @@ CHAPTER = ARTICLE.format(
 <img src="../_images/w.svg" loading="lazy" alt="a chart"/></picture><picture class="rc-dark">
 <img src="../_images/d.svg"/></picture></div></div></div>
 <div class="rc-explorer" id="e"><script type="application/json">{}</script>
-<svg><clipPath id="c"></clipPath><g clip-path="url(#c)"></g><use xlink:href="#c"></use></svg><p>It says.</p></div>
+<svg><clipPath id="c"></clipPath><g clip-path="url(#c)" id="p"></g><use xlink:href="#p"></use></svg>
+<p>It says.</p></div>
+<p>The same, to be opened.</p>
+<div class="cell"><div class="cell_output"><div class="rc-next"><style>p:has(+.cell){}</style><ol><li><details>
+<summary>Is it?</summary><p>It is.</p></details></li></ol></div></div></div>
 </section>
 <section id="exercises"><h2>Exercises</h2><p><b>1.1</b> How long?</p>
 <div class="output"><p data-rc-exercise="1.1">Your turn.</p><details class="rc-hint"><summary>Another hint</summary>
@@ -110,7 +114,7 @@ def test_names_inside_drawings_follow(document):
     drawing = document.select_one(".rc-explorer svg")
     assert drawing.find("clippath")["id"] == "notebooks-01_bounds--c"
     assert drawing.find("g")["clip-path"] == "url(#notebooks-01_bounds--c)"
-    assert drawing.find("use")["xlink:href"] == "#notebooks-01_bounds--c"
+    assert drawing.find("use")["xlink:href"] == "#notebooks-01_bounds--p"
 
 
 def test_paper_shows_what_a_screen_folds_or_answers(document):
@@ -121,6 +125,10 @@ def test_paper_shows_what_a_screen_folds_or_answers(document):
     image = cell.find("img")
     assert (image["src"], image.get("loading")) == ("../html/_images/w.svg", None)
     assert "Folded." in document.select_one("#appendix-glossary .rc-open").get_text()
+    first = document.select_one("#notebooks-01_bounds--first").get_text()
+    assert "It says." in first  # the chart to be opened, its words and its style are gone: the figure has it all
+    assert not re.search("opened|Is it|It is", first)
+    assert not document.select(".rc-next, section style")
     assert "its controls can be moved" in document.select_one(".rc-explorer").get_text()
 
 

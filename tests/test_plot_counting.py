@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra 'book')")
 
 import roofcourse as rc
+from roofcourse.plot.style import LAYOUTS, style
 
 SQUARE = rc.bench("local", "bundled").loop_orders()
 
@@ -32,6 +33,22 @@ def test_operations_stand_at_their_intensity():
     assert "Ridge point of a card: 20." in figure.alt
 
 
+def test_a_value_left_of_its_mark_stands_where_the_stem_has_ended():
+    """Right of I = 16 is no room before the ridge point at 20; the stem would run through a value on the left."""
+    works = {"right": rc.Work(1, 1), "left": rc.Work(16, 1)}
+    figure = rc.plot.operations(works, rc.Roofline(2e12, 1e11, label="a card"))
+    for layout in LAYOUTS:
+        with style(layout):
+            (axes,) = figure._draw(layout).axes
+        stems = [line for line in axes.lines if len(line.get_xdata()) == 2 and len(set(line.get_ydata())) == 1]
+        ends = [axes.transData.transform(line.get_xydata()[1])[0] for line in stems]
+        texts = {t.get_text(): t.get_window_extent() for t in axes.texts}
+        assert stems[0].get_xdata()[1] == 1  # up to its mark, the value follows
+        assert ends[0] < texts["1"].x0
+        assert ends[1] <= texts["16"].x0 - 4
+        assert texts["16"].x1 < axes.transData.transform((16, 0))[0]
+
+
 def test_traffic_and_time_stand_at_counted_bytes_and_measured_seconds():
     figure = rc.plot.traffic_and_time(SQUARE)
     (axes,) = figure.figure.axes
@@ -51,6 +68,7 @@ def test_traffic_and_time_stand_at_counted_bytes_and_measured_seconds():
     assert {"traffic Q, counted (MB)", "time T, measured (ms)"} <= set(shown)
     assert {text.split(",")[0] for text in shown} >= {"naive", "row by row", "blocked", "library"}
     assert "library: 11.1 MB counted" in figure.alt
+    assert {"naive, 975\u00a0ms", "blocked, 72.0\u00a0ms"} <= set(shown)
 
 
 @pytest.mark.parametrize(

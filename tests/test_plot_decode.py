@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra 'book')")
+from matplotlib.text import Text
 
 import roofcourse as rc
+from roofcourse.plot import drawing
+from roofcourse.plot.decode import _joint_name
+from roofcourse.plot.labels import Box, Label, place
+from roofcourse.plot.style import LAYOUTS, style
 
 H100, H200 = rc.device("h100"), rc.device("h200")
 ROOF = H100.roofline("bf16")
@@ -46,7 +51,66 @@ def test_phases_and_batches_have_shapes_of_their_own():
     figure = rc.plot.layers(ROOF, every)
     shapes = {line.get_marker() for line in marks(figure.figure.axes[0])}
     assert len(shapes) == 4
-    assert {"decode, batch 1", "decode, batch 8", "prefill, batch 1 × 1\u202f024"} <= set(words_of(figure))
+    assert {"decode, batch 1", "decode, batch 8", "prefill, batch 1 × 1024"} <= set(words_of(figure))
+    # marks that stand together are named by those that do not
+    # and, where two batches share a corner, by their batch: on paper there is room to say it
+    assert "batch 1: all but k, v" in words_of(figure)
+    seven = ("q", "k", "v", "o", "gate", "up", "down")
+    assert [_joint_name(part, seven) for part in (seven, seven[3:], ("v", "k"))] == [
+        "all seven",
+        "o, gate, up, down",
+        "k, v",
+    ]
+
+
+@pytest.mark.parametrize("key", ["h100", "rtx4080"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_each_label_is_nearest_to_marks_of_its_own_or_tied_to_them(key, layout, monkeypatch):
+    """A reader takes the nearest words for the name of a mark."""
+    placed = []
+
+    def seen(labels, *others):
+        placed.extend(zip(labels, place(labels, *others), strict=True))
+        return [found for _, found in placed]
+
+    card = rc.device(key)
+    figure = rc.plot.layers(
+        card.roofline("bf16"), [x for x in card.layer_counters(linear=True) if x.prompt_length == 1024]
+    )
+    monkeypatch.setattr(drawing, "place", seen)
+    with style(layout):
+        figure._draw(layout)
+
+    def away(box: Box, label: Label) -> float:
+        marks = [Box.around(label.x, label.y, label.radius), *label.also]
+        gaps = [(max(m.x0 - box.x1, box.x0 - m.x1, 0), max(m.y0 - box.y1, box.y0 - m.y1, 0)) for m in marks]
+        return min(float(np.hypot(*gap)) for gap in gaps)
+
+    assert sum(1 + len(label.also) for label, _ in placed) == {"h100": 28, "rtx4080": 14}[key]  # all marks are named
+    for label, where in placed:
+        nearest = min(away(where.box, other) for other, _ in placed if other is not label)
+        clear = away(where.box, label) < nearest
+        assert clear or (where.leader and nearest >= 24), label.text
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_the_name_of_a_region_stands_in_it(layout):
+    short = [x for x in H100.layer_counters(linear=True) if x.prompt_length == 1024]
+    with style(layout):
+        figure = rc.plot.layers(ROOF, short)._draw(layout)
+        (axes,) = figure.axes
+        (name,) = (t for t in figure.findobj(Text) if t.get_text().startswith("compute"))
+        box = name.get_window_extent()
+    edge = axes.transData.transform((ROOF.ridge_point, 1))[0]
+    assert edge < box.x0
+    assert box.x1 < axes.get_window_extent().x1
+
+
+def test_the_values_at_the_ends_have_as_many_digits():
+    """30 beside 12.5 would say less than was measured."""
+    cards = [rc.device(key) for key in ("h100", "h200", "rtx4080")]
+    steps = {d.name: [s for s in d.decode_steps() if s.prompt_length == 128] for d in cards}
+    assert {"12.5", "11.8", "30.0", "at batch 16"} <= set(words_of(rc.plot.decode_steps(steps)))
 
 
 def test_steps_by_batch_with_their_bounds():
@@ -65,6 +129,16 @@ def test_time_a_token_is_the_step_over_the_batch():
     shown = next(line.get_ydata() for line in marks(axes))
     assert shown == pytest.approx([s.seconds / s.batch * 1e3 for s in steps])
     assert axes.get_yscale() == "log"
+
+
+def test_lower_bounds_say_whose_they_are():
+    """Not by colour alone; bounds that run together share the words."""
+    steps = {d: [s for s in rc.device(d).decode_steps() if s.prompt_length == 128] for d in ("h100", "rtx4080")}
+    batches = [1, 16]
+    apart = {"h100": (batches, [4.6e-3, 4.7e-3]), "rtx4080": (batches, [21.4e-3, 21.5e-3])}
+    assert {"bound, h100", "bound, rtx4080"} <= set(words_of(rc.plot.decode_steps(steps, apart)))
+    together = {name: (batches, [4.6e-3, 4.7e-3]) for name in steps}
+    assert "all bounds" in words_of(rc.plot.decode_steps(steps, together))
 
 
 def test_a_bound_in_parts_beside_the_measurement():
@@ -86,6 +160,12 @@ def test_parts_meet_where_they_are_equal():
     assert np.allclose(met, [(8, 8)])
     assert "batch 8" in words_of(figure)
     assert "KV cache, prompt 10 takes as long as the weights at batch 8.00." in figure.alt
+
+
+def test_a_meeting_between_two_batches_is_named_by_the_first_whole_batch_past_it():
+    batch = np.array([1.0, 4, 16, 64])
+    figure = rc.plot.step_parts(batch, {"weights": np.full(4, 8.2e-3), "KV cache, prompt 10": 1e-3 * batch})
+    assert "batch 9" in words_of(figure)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +214,7 @@ def test_modes_show_kernels_by_kind_and_what_is_outside_them():
     hollow = [line.get_markerfacecolor() != line.get_markeredgecolor() for line in marks(axes)]
     assert hollow == [False, True]
     assert sum(runs_through(line, [(50, y) for y in line.get_ydata()]) for line in axes.lines) == 2
-    assert {"100\u00a0ms, 2.0 ×", "70.0\u00a0ms, 1.4 ×", "batch 1, prompt 1\u202f024"} <= set(words_of(figure))
+    assert {"100\u00a0ms, 2.0 ×", "70.0\u00a0ms, 1.4 ×", "batch 1, prompt 1024"} <= set(words_of(figure))
     assert "eager: 100 ms, bound 50.0 ms; linear layers 60.0 ms, copies 20.0 ms, outside kernels 20.0 ms." in figure.alt
 
 

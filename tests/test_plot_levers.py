@@ -8,6 +8,7 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra 'bo
 
 import roofcourse as rc
 from roofcourse.levers import QUESTIONS
+from roofcourse.words import significant, time3
 
 MINE = rc.bench("local", "bundled")
 
@@ -36,9 +37,11 @@ def test_a_move_goes_from_before_to_after(name):
     for roof in lever.roofs:
         assert (pytest.approx(roof.ridge_point), pytest.approx(roof.peak / 1e9)) in corners
     shown = " ".join(words_of(figure.svg))
-    assert lever.recipe.before in shown
-    assert lever.recipe.after in shown
-    assert f"Predicted {rc.plot.levers.number(lever.predicted)} times as fast" in figure.alt
+    names = (lever.recipe.before, lever.recipe.after)
+    # three digits each, for they are compared: 8.00 predicted beside 7.03, 8.03 ms beside 1.14
+    assert f"Predicted {significant(lever.predicted, 3)} times as fast" in figure.alt
+    assert figure.alt.startswith(f"{lever.title}: {significant(lever.gain, 3)} times as fast")
+    assert all(f"{name}: {time3(x.seconds)}" in shown for name, x in zip(names, lever.points, strict=True))
 
 
 def test_gains_stand_beside_their_predictions():
@@ -50,7 +53,29 @@ def test_gains_stand_beside_their_predictions():
     assert strokes == pytest.approx([x.predicted for x in levers])
     assert points == pytest.approx([x.gain for x in levers])
     assert [x.title for x in levers] == [w for w in words_of(figure.svg) if w in {x.title for x in levers}]
-    assert "Fuse an elementwise chain: predicted 5, measured" in figure.alt
+    assert "Fuse an elementwise chain: predicted 5.00, measured 3.20;" in figure.alt
+    assert {"3.20", "16.2", "4.31"} <= set(words_of(figure.svg))
+
+
+def test_a_point_at_its_prediction_does_not_hide_it():
+    lever = MINE.lever("stride")  # 16 predicted, 16.2 measured
+    (axes,) = rc.plot.gains([lever]).figure.axes
+    (stroke,) = (line for line in axes.lines if line.get_marker() == "|")
+    (point,) = (line for line in axes.lines if line.get_marker() == "d")
+    # a diamond's corners are half the root of two of its size from its middle
+    assert stroke.get_markersize() > 1.5 * 2**0.5 * point.get_markersize()
+
+
+@pytest.mark.parametrize(("name", "side"), [("fuse", "right"), ("attention", "left")])
+def test_a_measured_gain_has_its_value_beside_its_own_point(name, side):
+    """Fusing gained less than predicted, fused attention more: neither value may stand beside the prediction."""
+    lever = MINE.lever(name)
+    assert (lever.gain < lever.predicted) == (side == "right")
+    (axes,) = rc.plot.gains([lever]).figure.axes
+    (value,) = (text for text in axes.texts if text.get_text() not in {lever.title})
+    point = axes.transData.transform((lever.gain, 0))[0]
+    assert value.get_horizontalalignment() == side
+    assert value.xyann[0] - point == pytest.approx(-10 if side == "right" else 10)
 
 
 def test_the_decision_chart_says_everything_in_both_drawings():

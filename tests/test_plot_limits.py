@@ -35,10 +35,12 @@ def test_spans_stand_where_they_ran():
     # microseconds: CPU 0-1, 1-2, GPU 1-6, 6-11; then CPU 0-2, 2-4, GPU 2-3, 4-5
     assert bars_of(figure) == [(0, 1), (1, 1), (1, 5), (6, 5), (0, 2), (2, 2), (2, 1), (4, 1)]
     shown = words_of(figure)
-    assert {"long: 11.0\u00a0µs", "short: 5.00\u00a0µs", "send", "kernel", "time (µs), by the model"} <= set(shown)
+    assert {"long: 11.0\u00a0µs", "short: 5.0\u00a0µs", "send", "kernel", "time (µs), by the model"} <= set(shown)
     assert "busy 91\u00a0%" in shown  # the GPU: 10 of 11 µs
     assert figure.alt.startswith("two. Timelines, by the model.")
-    assert "short: 5.00 µs, 4 spans, CPU busy 80 %, GPU busy 40 %." in figure.alt
+    assert "short: 5.00 µs, 4 spans, CPU busy 80 %, GPU busy 40 %; by kind send 4.00 µs; kernel 2.00 µs." in figure.alt
+    # Each kind is named in its first span that has room, once a lane: not by colour alone.
+    assert words_of(figure).count("kernel") == 3  # in both GPU lanes and in the key
 
 
 def test_a_measured_timeline_is_not_called_a_model():
@@ -53,6 +55,36 @@ def test_of_many_kinds_the_longest_have_a_colour():
     shown = words_of(rc.plot.timeline(Timeline(spans, 8e-6, "measured live")))
     assert {"a", "b", "c", "d", "other"} <= set(shown)
     assert "e" not in shown
+
+
+def test_times_that_are_compared_end_with_the_same_digit():
+    shown = words_of(rc.plot.timeline({"long": launched(20e-6, 5e-6, 8), "short": launched(2e-6, 5e-6, 8)}))
+    assert {"long: 165\u00a0µs", "short: 42\u00a0µs"} <= set(shown)  # 5 + 8 * 20, and 8 * 5 + 2 µs
+    shown = words_of(rc.plot.timeline({"long": launched(6e-3, 50e-6, 1), "short": launched(60e-6, 6e-6, 1)}))
+    assert {"long: 6.05\u00a0ms", "short: 0.066\u00a0ms"} <= set(shown)  # not 0.07: two digits at least
+
+
+def test_a_thin_span_is_seen():
+    """At least one pixel wide, inside the lane, and without the edge that would cover it."""
+    spans = (Span("long", "CPU", 0, 998e-6), Span("short", "CPU", 998e-6, 1e-6), Span("last", "CPU", 999e-6, 1e-6))
+    (axes,) = rc.plot.timeline(Timeline(spans, 1e-3, "measured live")).figure.axes
+    drawn = [p for p in axes.patches if p.get_zorder() == 3]
+    pixel = 1e3 / axes.get_window_extent().width  # µs
+    boxes = [patch.get_path().vertices.reshape(-1, 5, 2)[0] for patch in drawn]
+    edges = [(box[:, 0].min(), box[:, 0].max()) for box in boxes]
+    assert pixel > 1.5  # so 1 µs is less than a pixel
+    assert edges == [
+        pytest.approx((0, 998)),
+        pytest.approx((min(998, 1e3 - pixel), min(998, 1e3 - pixel) + pixel)),
+        pytest.approx((1e3 - pixel, 1e3)),
+    ]
+    assert [patch.get_linewidth() for patch in drawn] == [0.5, 0, 0]
+
+
+def test_the_flat_part_says_its_height():
+    roofs = [rc.Roofline(8.15e14, 3.9e12, label="memory"), rc.Roofline(8.15e14, 9.8e12, label="L2")]
+    works = {"memory": rc.Work(1e12, 1e10), "L2": rc.Work(1e12, 4e10)}
+    assert "F = 815 TFLOP/s" in words_of(rc.plot.hierarchy({"layer": (0.02, works)}, roofs))
 
 
 def test_each_level_has_its_point():
@@ -72,8 +104,8 @@ def test_chains_stand_at_their_bandwidth():
     (axes,) = figure.figure.axes
     marks = [tuple(line.get_xydata()[0]) for line in axes.lines if len(line.get_xdata()) == 1]
     assert marks == [pytest.approx((x.batch, x.bytes_per_s / 1e9)) for x in CHAINS]
-    (dashed,) = [line for line in axes.lines if len(line.get_xdata()) == 2]
-    assert dashed.get_ydata()[1] == pytest.approx(32 * CHAINS[0].bytes_per_s / 1e9)
+    (guide,) = [line for line in axes.lines if len(line.get_xdata()) == 2]
+    assert guide.get_ydata()[1] == pytest.approx(32 * CHAINS[0].bytes_per_s / 1e9)
 
 
 def test_percentages_stand_on_their_axes():
@@ -81,6 +113,7 @@ def test_percentages_stand_on_their_axes():
     (axes,) = figure.figure.axes
     assert [tuple(line.get_xydata()[0]) for line in axes.lines] == [(92, 1), (20, 95)]
     assert "a copy: 92 % of B, 1.0 % of F." in figure.alt
+    assert {"memory near saturation", "arithmetic near saturation", "both", "neither"} <= set(words_of(figure))
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 
 import pytest
 import questions
+from nobreak import glue
 
 import roofcourse as rc
 from roofcourse.exercise import CHAPTERS, Choice, Function, Number, exercises
@@ -17,14 +19,15 @@ NAMES = {True: "right", False: "wrong", None: "open"}
 
 @pytest.fixture(scope="module")
 def checker(chromium):
-    """`checker([(key, answer), ...])` is what the page's script says to them, as pairs of a kind and a message."""
+    """`checker([(key, answer), ...])` is what the page's script says to them, as pairs of a kind and a message. An
+    option is given as the page sets it."""
     page = chromium.new_page()
     page.add_script_tag(content=questions.answers(list(exercises())))
     page.add_script_tag(content=(questions.HERE / "questions.js").read_text())
 
     def check(pairs: list) -> list[list[str]]:
         script = "pairs => pairs.map(([key, given]) => roofcourseQuestions.check(roofcourseAnswers[key], given))"
-        return page.evaluate(script, pairs)
+        return page.evaluate(script, [(key, glue(given) if isinstance(given, str) else given) for key, given in pairs])
 
     check.page = page
     yield check
@@ -33,7 +36,7 @@ def checker(chromium):
 
 def python(key: str, answer) -> list[str]:
     verdict = rc.check(key, answer)
-    return [NAMES[verdict.passed], verdict.message]
+    return [NAMES[verdict.passed], glue(verdict.message)]
 
 
 def answers_of(module: str) -> list[tuple[str, object]]:
@@ -71,7 +74,7 @@ def test_page_and_package_agree_around_every_border(checker):
             for factor in (*near, between, 10.0, 1e-3, -1.0):
                 pairs.append((key, value * factor))
             pairs.append((key, value * 10 ** (rng.randint(-9, 9) + rng.uniform(-1, 1) * e.tolerance)))
-        pairs += [(key, 0.0), (key, None)]
+        pairs += [(key, 0.0), (key, None), (key, float(f"{e.answer():.1g}")), (key, float(f"{e.answer():.2g}"))]
     assert len(pairs) > 800
     assert checker(pairs) == [python(*pair) for pair in pairs]
 
@@ -121,7 +124,30 @@ def test_numbers_are_read_as_people_type_them(checker, typed, number):
 @pytest.mark.browser
 def test_what_is_no_number_is_asked_for_again(checker):
     script = "key => roofcourseQuestions.check(roofcourseAnswers[key], NaN)"
-    assert checker.page.evaluate(script, "1.4") == ["wrong", "The answer is one number in percent."]
+    assert checker.page.evaluate(script, "1.4") == ["open", "The answer is one number in percent."]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("typed", "unit", "number"),
+    [
+        ("1,044 µs", "microseconds", 1044.0),
+        ("1044us", "microseconds", 1044.0),
+        ("1044 Microseconds", "microseconds", 1044.0),
+        ("9 cards", "cards", 9.0),
+        ("1 card", "cards", 1.0),
+        ("0.333 FLOP/byte", "FLOP/byte", 0.333),
+        ("8/3 ×", "times", 8 / 3),
+        ("121x", "times", 121.0),
+        ("93 percent", "percent", 93.0),
+        ("1.044 ms", "microseconds", math.nan),  # another unit is asked for again, and never converted
+        ("0.9 s", "microseconds", math.nan),
+        ("µs", "microseconds", math.nan),
+    ],
+)
+def test_the_unit_that_is_asked_for_may_stand_behind_the_number(checker, typed, unit, number):
+    got = checker.page.evaluate("([text, unit]) => roofcourseQuestions.readNumber(text, unit)", [typed, unit])
+    assert got == number or (math.isnan(number) and math.isnan(got))
 
 
 @pytest.mark.browser
@@ -142,12 +168,18 @@ def test_no_answer_can_be_read_in_passing():
     for key, e in exercises().items():
         known = questions.record(e)
         if isinstance(e, Function):
-            assert known == {"hints": e.hints}
+            assert known == {"hints": [glue(hint) for hint in e.hints]}
             continue
         told = json.dumps({"right": known["right"], "mistakes": [value for value, _ in known.get("mistakes", ())]})
         values = [e.answer()] if isinstance(e, Choice) else [e.answer(), *(m.value() for m in e.mistakes)]
         shown = [value if isinstance(value, str) else str(float(value)) for value in values]
         assert not any(value in told for value in shown), key
+
+
+def test_what_a_page_says_is_set_as_its_text():
+    told = json.dumps([questions.record(e) for e in exercises().values()], ensure_ascii=False)
+    assert "this kernel’s bound" in told
+    assert not re.search(r"\w'\w|\d (bytes|GB|µs|%)", told)
 
 
 def test_a_veiled_answer_is_its_json_with_each_byte_changed():

@@ -1,12 +1,14 @@
 """Measurements, their columns, and run files."""
 
 import json
+import os
+import stat
 from dataclasses import replace
 
 import pytest
 
 import roofcourse as rc
-from roofcourse.records import SCHEMA, Evidence, Run, read_run, write_run
+from roofcourse.records import SCHEMA, Evidence, Run, differences, read_run, write_run
 
 POINT = rc.Measurement("cpu", "gemm", "fp32", rc.gemm(2, 8, 16, "fp32"), 0.5, m=2, n=8, k=16, spread=0.01)
 OTHER = rc.Measurement("cpu", "copy", "fp32", rc.copy(100), 0.25, elements=100, stable=False, note="unstable: noise")
@@ -37,6 +39,39 @@ def test_runs_merge_only_if_they_can_be_compared():
         RUN.merged(Run(2, RUN.machine, rc.Measurements()))
     with pytest.raises(ValueError, match="different machines do not merge: name is 'A CPU' in one and 'B CPU'"):
         RUN.merged(Run(1, {**RUN.machine, "name": "B CPU"}, rc.Measurements()))
+
+
+CPU = {"key": "cpu", "name": "A CPU", "torch": "2.1", "threads": 2, "cores": 4, "last_level_cache_bytes": 2**25}
+GPU = {"key": "cuda", "name": "A GPU", "torch": "2.1", "threads": 2, "multiprocessors": 132, "device_hash": "a1"}
+
+
+@pytest.mark.parametrize(
+    ("machine", "fact", "other"),
+    [
+        (CPU, "threads", 1),
+        (CPU, "cores", 8),
+        (CPU, "name", "B CPU"),
+        (CPU, "last_level_cache_bytes", 2**24),
+        (GPU, "device_hash", "b2"),  # two cards of one machine
+        (GPU, "multiprocessors", 114),
+        (GPU, "key", "rocm"),
+    ],
+)
+def test_what_tells_machines_apart(machine, fact, other):
+    there = machine | {fact: other}
+    assert differences(there, machine) == [(fact, other, machine[fact])]
+    with pytest.raises(ValueError, match=f"different machines do not merge: {fact} is "):
+        Run(1, machine, rc.Measurements()).merged(Run(1, there, rc.Measurements()))
+
+
+def test_what_does_not_tell_machines_apart():
+    assert differences(CPU, CPU) == []
+    assert differences({k: v for k, v in CPU.items() if k != "threads"}, CPU) == []  # an older file does not say
+    assert differences(GPU, GPU | {"threads": 8}) == []  # those of the host
+    assert differences(CPU, CPU | {"torch": "2.2"}) == []
+    assert differences(CPU, CPU | {"torch": "2.2"}, "torch") == [("torch", "2.1", "2.2")]
+    with pytest.raises(ValueError, match="do not merge: torch is '2.1' in one and '2.2' in the other"):
+        Run(1, CPU, rc.Measurements()).merged(Run(1, CPU | {"torch": "2.2"}, rc.Measurements()))
 
 
 def test_a_run_of_the_first_schema_is_still_read(tmp_path):
@@ -89,6 +124,38 @@ def test_a_run_survives_the_round_trip(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]  # no temporary file left
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_result_can_be_read_by_others(tmp_path):
+    path = write_run(RUN, tmp_path / "run.json")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644  # a temporary file is private
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and links are those of POSIX")
+def test_a_replaced_file_keeps_its_mode_and_a_link_stays_one(tmp_path):
+    folder, link = tmp_path / "results", tmp_path / "run.json"
+    folder.mkdir()
+    path = write_run(RUN, folder / "mine.json")
+    path.chmod(0o600)
+    link.symlink_to(path)
+    assert write_run(Run(2, RUN.machine, RUN.measurements), link, overwrite=True) == link
+    assert link.is_symlink()
+    assert read_run(path).method_version == 2
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [x.name for x in folder.iterdir()] == ["mine.json"]
+
+
+def test_a_folder_is_no_file(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="is a folder, not a run file$"):
+        read_run(tmp_path)
+    with pytest.raises(IsADirectoryError, match="is a folder: name a file in it$"):
+        write_run(RUN, tmp_path, overwrite=True)
+    with pytest.raises(FileNotFoundError, match="no/run.json: there is no folder"):
+        write_run(RUN, tmp_path / "no" / "run.json")
+    monkeypatch.setattr("roofcourse.files.os.access", lambda folder, mode: False)
+    with pytest.raises(PermissionError, match=r"run.json: the folder .* cannot be written to"):
+        write_run(RUN, tmp_path / "run.json")
+
+
 def test_nothing_is_overwritten_by_accident(tmp_path):
     path = write_run(RUN, tmp_path / "run.json")
     before = path.read_bytes()
@@ -134,3 +201,40 @@ def test_a_wrong_value_in_a_run_is_named(tmp_path):
         read_run(_file(tmp_path, json.dumps(data)))
     with pytest.raises(ValueError, match=r"other\.json: no such file$"):
         read_run(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "value", "words"),
+    [
+        ("measurement", "spread", "wide", 'spread must be zero or more, not "wide"'),
+        ("measurement", "spread", True, "spread must be zero or more, not true"),
+        ("measurement", "working_set_bytes", -1, "working_set_bytes must be zero or more, not -1"),
+        ("measurement", "elements", "many", 'elements must be a whole number of 1 or more, not "many"'),
+        ("measurement", "m", 1.5, "m must be a whole number of 1 or more, not 1.5"),
+        ("measurement", "batch", 0, "batch must be a whole number of 1 or more, not 0"),
+        ("measurement", "stable", "yes", 'stable must be true or false, not "yes"'),
+        ("measurement", "suspect", ["x"], 'suspect must be text, not ["x"]'),
+        ("measurement", "kernel", None, "kernel must be text, not null"),
+        ("machine", "load_average", "high", 'load_average must be zero or more, not "high"'),
+        ("machine", "cores", [2], "cores must be zero or more, not [2]"),
+        ("machine", "utc", 2026, "utc must be text, not 2026"),
+    ],
+)
+def test_a_value_of_another_kind_is_named(tmp_path, where, name, value, words):
+    data = json.loads(write_run(RUN, tmp_path / "good.json").read_text(encoding="utf-8"))
+    (data["machine"] if where == "machine" else data["measurements"][0])[name] = value
+    path = _file(tmp_path, json.dumps(data))
+    with pytest.raises(ValueError, match="broken run file") as caught:
+        read_run(path)
+    assert str(caught.value) == f"{path}: broken run file: {words}"
+
+
+def test_null_is_the_same_as_left_out(tmp_path):
+    data = json.loads(write_run(RUN, tmp_path / "good.json").read_text(encoding="utf-8"))
+    data["measurements"][0] |= {"stable": None, "spread": None, "cache_state": None}
+    data["machine"] |= {"cores": None, "load_average": None}
+    point = read_run(_file(tmp_path, json.dumps(data))).measurements[0]
+    assert (point.stable, point.spread, point.cache_state) == (True, None, "warm")
+    del data["measurements"][0]["kernel"]
+    with pytest.raises(ValueError, match="broken run file: field 'kernel' is missing$"):
+        read_run(_file(tmp_path, json.dumps(data)))

@@ -27,6 +27,9 @@ def test_values_by_hand():
     assert EASY.time(Work(5000, 100)) == 50  # 5000 FLOP at 100 FLOP/s; the bytes take 10 s
     assert EASY.memory_time(Work(5000, 100)) == 10
     assert EASY.compute_time(Work(50, 100)) == 0.5
+    for time in (EASY.time, EASY.memory_time, EASY.compute_time):
+        with pytest.raises(ValueError, match="a time follows from a Work, such as .*, not from 'x'"):
+            time("x")
 
 
 def test_bound_changes_at_the_ridge_point():

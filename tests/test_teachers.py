@@ -65,7 +65,7 @@ def test_there_are_links_to_check():
 
 
 def test_exercises_of_the_plan_exist():
-    plan = re.findall(r"\| (\d)\.(\d) to (\d)\.(\d) \|", PAGE)
+    plan = re.findall(r"\| (\d)\.(\d)–(\d)\.(\d) \|", PAGE)
     assert len(plan) == 9
     for chapter, first, same, last in plan:
         assert chapter == same

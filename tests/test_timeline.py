@@ -1,5 +1,7 @@
 """Timelines: the model of an asynchronous launch, worked by hand; what counts as busy; the file."""
 
+import random
+
 import pytest
 
 import roofcourse as rc
@@ -75,6 +77,23 @@ def test_a_file_gives_back_what_was_written(tmp_path):
     assert back["two"] == made["two"]
     assert back["one"].seconds == pytest.approx(11e-6)
     assert back["one"].plain_seconds is None
+
+
+def test_what_is_rounded_to_nanoseconds_still_ends_with_the_whole(tmp_path):
+    dice = random.Random(0)
+    made = {
+        str(i): launched([dice.uniform(1e-7, 1e-5) for _ in range(dice.randint(1, 9))], dice.uniform(1e-7, 1e-5))
+        for i in range(500)
+    }
+    back = read_timelines(write_timelines(made, tmp_path / "t.json"))
+    for name, t in made.items():
+        assert back[name].seconds == pytest.approx(t.seconds, abs=0.51e-9)
+        for written, read in zip(t.spans, back[name].spans, strict=True):
+            assert (read.start, read.end) == pytest.approx((written.start, written.end), abs=0.51e-9)
+    # By hand: 1.4 ns of call and 1.4 of kernel end at 2.8, so the kernel is written from 1 to 3 ns.
+    two = launched(1.4e-9, 1.4e-9, 1)
+    (kernel,) = read_timelines(write_timelines({"a": two}, tmp_path / "t.json"))["a"].on("GPU")
+    assert (kernel.start, kernel.seconds) == pytest.approx((1e-9, 2e-9))
 
 
 @pytest.mark.parametrize(

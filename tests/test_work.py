@@ -1,6 +1,8 @@
 """Counting rules: each value worked by hand from the rule that the docstring states."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -146,7 +148,12 @@ def test_arrays():
         assert w.bytes[i] == rc.gemm(int(one), 8192, 8192, "fp16").bytes
 
 
-@pytest.mark.parametrize("wrong", [0, -3, math.nan, math.inf, "8", None])
+#: What is no size: zero, a text, a truth, a part of a plane, and any array with one of these among its elements.
+WRONG = [0, -3, math.nan, math.inf, 10**400, "8", None, True, 1j, [1, 0], ["1", "2"], [1, "2"], [True, True], [1, None]]
+ARRAYS = [np.array([1 + 2j, 3]), np.array(["1", "2"], object), np.array([True]), np.array([1, 10**400], object)]
+
+
+@pytest.mark.parametrize("wrong", [*WRONG, *ARRAYS], ids=lambda x: repr(x)[:24])
 def test_wrong_sizes_are_refused_in_one_line(wrong):
     for call in (
         lambda: rc.gemm(wrong, 2, 2),
@@ -164,7 +171,23 @@ def test_wrong_sizes_are_refused_in_one_line(wrong):
         assert "\n" not in str(caught.value)
 
 
+def test_a_count_has_no_unit():
+    with pytest.raises(ValueError, match="^m must be a number, not '16'$"):
+        rc.gemm("16", 1, 1)
+    with pytest.raises(ValueError, match="^m must be finite and positive, not 0$"):
+        rc.gemm(0, 1, 1)
+
+
+def test_whole_numbers_and_fractions_of_any_kind_are_sizes():
+    for two in (2, 2.0, np.int8(2), np.float32(2), Fraction(4, 2), Decimal(2), np.array(2), np.array([2], object)[0]):
+        assert rc.gemm(two, 3, 5, "fp32").flop == 60
+    assert rc.gemm([2, Fraction(1, 2)], 3, 5, "fp32").flop.tolist() == [60, 15]
+    assert rc.elementwise(2**70, flop_per_element=1).flop == 2.0**70
+
+
 def test_unknown_precision():
+    with pytest.raises(ValueError, match=r"^unknown precision 'fp99'\. Known: fp64, fp32"):
+        rc.precision("fp99")
     with pytest.raises(ValueError, match=r"unknown precision 'fp12'.*Known: fp64, fp32"):
         rc.gemm(1, 1, 1, "fp12")
     with pytest.raises(ValueError, match="counted for gemm only"):

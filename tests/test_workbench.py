@@ -91,6 +91,8 @@ def test_recorded_points_come_back_whatever_the_layout():
 
 def test_what_was_not_recorded_is_refused_in_one_line():
     mine = rc.bench("local", "bundled")
+    with pytest.raises(ValueError, match="^place needs a function and the shapes of its tensors, not 'layer'$"):
+        mine.place("layer")
     with pytest.raises(LookupError, match=r"^product was not recorded; there are layer, .*: set source = 'live'"):
         mine.place(product, (8, 8), (8, 8))
     with pytest.raises(LookupError, match=r"^tiny was recorded with tensors of 8x8 and 8x8: set"):

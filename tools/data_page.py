@@ -7,13 +7,15 @@ from pathlib import Path
 
 import roofcourse as rc
 from roofcourse import tables
+from roofcourse.words import THIN, significant
 
 ROOT = Path(__file__).resolve().parents[1]
 
 INTRO = """\
 # The data and its sources
 
-Every figure of this course that somebody measured stands in one of the tables below, with who measured it and how. The
+Every figure of this course that somebody else measured stands in one of the tables below, with who measured it and how.
+(What we recorded ourselves on a processor is in the run files of `data/runs`, each with its machine.) The
 tables ship with the course (folder `data/`) and with the Python package. They are plain CSV in SI units; an empty cell
 means that the column does not apply, or that nothing was recorded. This page is made from the tables' own description,
 `data/datapackage.json`.
@@ -47,8 +49,7 @@ def table(header: list[str], rows: list[list], align: str) -> str:
 
 def figures(value: float, unit: float) -> str:
     """Three significant figures of value / unit, without an exponent."""
-    scaled = value / unit
-    return f"{scaled:,.0f}" if scaled >= 100 else f"{scaled:.3g}"
+    return significant(value / unit, 3).replace(THIN, ",")
 
 
 def ceilings() -> str:
@@ -79,21 +80,25 @@ def source(key: str, facts: dict) -> str:
     return text
 
 
+def meaning(field: dict) -> str:
+    """What stands in a column. Two columns of a table fit a phone, three do not."""
+    return field["description"] + (f" ({field['unit']})" if "unit" in field else "")
+
+
 def resource(facts: dict, titles: dict[str, str]) -> str:
     path = tables.data_folder() / facts["path"]
     with path.open(encoding="utf-8", newline="") as file:
         count = sum(1 for _ in csv.reader(file)) - 1
     schema = facts["schema"]
     key = ", ".join(f"`{name}`" for name in schema.get("primaryKey", []))
-    fields = [
-        [f"`{f['name']}`", f.get("unit", "" if f["type"] == "string" else "–"), f["description"]]
-        for f in schema["fields"]
-    ]
+    fields = [[f"`{f['name']}`", meaning(f)] for f in schema["fields"]]
     return (
         f"### {facts['title']}\n\n{facts['description']}\n\n"
         f"{{download}}`{facts['path']} <../../data/{facts['path']}>`: {count:,} rows, {facts['kind']}. "
         f"Source: {titles[facts['source']]}." + (f" One row for each {key}." if key else "") + "\n\n"
-        f":::{{dropdown}} Columns of {facts['path']}\n" + table(["column", "unit", "meaning"], fields, "lll") + "\n:::"
+        f":::{{dropdown}} Columns of {facts['path']}\n"
+        + table(["column", "meaning, and its unit"], fields, "ll")
+        + "\n:::"
     )
 
 

@@ -28,6 +28,18 @@ def attention_bytes(device: str, batch: int, prompt_length: int) -> float:
     return 28 * _counters(device, "decode", batch, prompt_length, "attention")[0]["dram_bytes"]
 
 
+def kernels(batch: int, prompt_length: int, *names: str) -> float:
+    """Time in seconds of an H100's attention kernels of these names (default: all) in layer 14 of one decode step."""
+    wanted = {"batch": batch, "prompt_length": prompt_length}
+    rows = [r for r in tables.read("attention_kernels") if wanted.items() <= r.items()]
+    return sum(r["kernel_seconds"] for r in rows if not names or r["kernel"] in names)
+
+
+def clock_log(device: str, start: float = 0.0) -> list[dict]:
+    """The lines of a card's log of clock and power, from a second on."""
+    return [r for r in tables.read("telemetry") if r["device"] == device and r["at_seconds"] >= start]
+
+
 def _counters(device, phase, batch, prompt_length, module=None) -> list[dict]:
     wanted = {"device": device, "phase": phase, "batch": batch, "prompt_length": prompt_length}
     wanted |= {"module": module} if module else {}
@@ -98,8 +110,10 @@ NAMES = {d.key.replace("-", "_"): d for d in rc.devices()} | {
     "attention_bytes": attention_bytes,
     "bound": rc.llm.decode_bound,
     "babelstream": babelstream,
+    "clock_log": clock_log,
     "corner": corner,
     "counted": counted,
+    "kernels": kernels,
     "kv_bytes": kv_bytes,
     "layer": layer,
     "layer_seconds": layer_seconds,

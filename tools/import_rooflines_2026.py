@@ -33,6 +33,18 @@ DEVICES = {
     "rtx4080": ("RTX 4080", "NVIDIA", "", "RTX4080|GeForce RTX 4080|4080"),
 }
 VECTOR_KERNELS = {"copy", "add", "triad", "read_reduce", "fma"}
+#: What tells the kernels of decode attention apart in their long names; the first that fits counts.
+ATTENTION_KERNELS = (
+    "CatArrayBatchedCopy_contig",
+    "CatArrayBatchedCopy",
+    "direct_copy_kernel_cuda",
+    "flash_fwd_splitkv_combine_kernel",
+    "flash_fwd_splitkv_kernel",
+    "flash_fwd_kernel",
+    "neg_kernel_cuda",
+    "MulFunctor",
+    "CUDAFunctor_add",
+)
 KEY = ["device", "kernel", "precision", "cache_state", "m", "n", "k", "elements", "fma_per_element"]
 
 
@@ -150,7 +162,35 @@ def layer_counters(row):
     }
 
 
-TABLES = [devices, measurements, warnings, ceilings, decode, layer_counters]
+def attention_kernels(row):
+    if (row["phase"], row["module"]) != ("decode", "attention"):
+        return None
+    return {
+        "device": "h100",
+        "batch": row["batch"],
+        "prompt_length": row["prompt_length"],
+        "kernel_id": row["kernel_id"],
+        "kernel": next(name for name in ATTENTION_KERNELS if name in row["kernel"]),
+        "dram_bytes": str(int(row["dram__bytes_read.sum"]) + int(row["dram__bytes_write.sum"])),
+        "kernel_seconds": scaled(row["gpu__time_duration.sum"], "1e-9"),
+    }
+
+
+def telemetry(row):
+    return {
+        "device": {"NVIDIA H100 80GB HBM3": "h100", "NVIDIA GeForce RTX 4080": "rtx4080"}[row["name"]],
+        "at_seconds": scaled(row["t_s"], 1),
+        "power_watts": scaled(row["power.draw [W]"], 1),
+        "sm_clock_hz": scaled(row["clocks.current.sm [MHz]"], 10**6),
+    }
+
+
+TABLES = [devices, measurements, warnings, ceilings, decode, layer_counters, attention_kernels, telemetry]
+#: Tables that are made of files of other names.
+FILES = {
+    "attention_kernels.csv": ["raw/counters/h100/run-1/kernels.csv"],
+    "telemetry.csv": [f"raw/bench/{card}/run-1/telemetry.csv" for card in ("h100", "rtx4080")],
+}
 
 
 def main() -> int:
@@ -159,8 +199,10 @@ def main() -> int:
         return 2
     for convert in TABLES:
         name = f"{convert.__name__}.csv"
-        with open(Path(sys.argv[1]) / name, newline="", encoding="utf-8") as file:
-            rows = [convert(row) for row in csv.DictReader(file)]
+        rows = []
+        for path in FILES.get(name, [name]):
+            with open(Path(sys.argv[1]) / path, newline="", encoding="utf-8") as file:
+                rows += [done for row in csv.DictReader(file) if (done := convert(row))]
         with open(DATA / name, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0], lineterminator="\n")
             writer.writeheader()

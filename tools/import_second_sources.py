@@ -79,6 +79,16 @@ STANDINGS = ("vendor tool", "via vendor", "vendor", "press", "secondary")
 RTX_4080_SPARSE = "390"
 RTX_4080_RULE = "390 TFLOP/s with sparsity / 2 (dense) / 2 (accumulation in FP32)"
 
+V100 = "https://grokipedia.opelly.me/articles/nvidia-tesla-v100"
+CORNELL = "https://cvw.cac.cornell.edu/gpu-architecture/gpu-example-tesla-v100/tesla"
+#: Pages that say the same as a source of the transcription and are the better ones to name: (source, column) ->
+#: (source, standing).
+BETTER = {
+    (V100, "fp64_vec"): (CORNELL, "secondary"),
+    (V100, "fp32_vec"): (CORNELL, "secondary"),
+    (V100, "fp16_dense"): ("https://www.nvidia.co.uk/data-center/tensorcore/", "vendor"),
+}
+
 
 def standing(kind: str) -> str:
     return next(s for s in STANDINGS if kind.startswith(s))
@@ -107,6 +117,7 @@ def nominal_peaks(folder: Path) -> list[dict]:
             value, rule = scaled(row[column], 10**12), ""
             if row["device"] == "RTX 4080" and column == "fp16_dense":
                 value, rule = scaled(RTX_4080_SPARSE, 10**12 // 4), RTX_4080_RULE
+            source, stands = BETTER.get((where["source"], column), (where["source"], where["standing"]))
             if value:
                 out.append(
                     {
@@ -116,8 +127,8 @@ def nominal_peaks(folder: Path) -> list[dict]:
                         "path": path,
                         "peak_flop_per_s": value,
                         "rule": rule,
-                        "standing": where["standing"],
-                        "source": where["source"],
+                        "standing": stands,
+                        "source": source,
                     }
                 )
     return out

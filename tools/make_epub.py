@@ -10,6 +10,7 @@ import argparse
 import html
 import re
 import shutil
+import subprocess
 import sys
 import uuid
 import xml.etree.ElementTree as ET
@@ -22,6 +23,7 @@ from playwright.sync_api import Browser, Error, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = make_pdf.EPUB
+EPUBCHECK = Path("/usr/share/java/epubcheck.jar")
 MOMENT = (2026, 1, 1, 0, 0, 0)  # one fixed date: two books from the same inputs shall not differ by the hour
 XHTML = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n'
@@ -29,7 +31,9 @@ XHTML = (
 )
 OPS = 'xmlns:epub="http://www.idpf.org/2007/ops"'
 
-#: Formulas as MathML, no page numbers, each chapter as XHTML: [id, title, text].
+PHONE = 44  #: letters of a table beside each other on a phone
+#: Formulas as MathML, no page numbers, styles apart (XHTML has none in its body), tables in a box that can be scrolled
+#: and, where their longest words need it, in small letters; each chapter as XHTML: [id, title, text], and the styles.
 CHAPTERS = r"""() => {
   for (const item of MathJax.startup.document.math) {
     const formula = item.typesetRoot.querySelector("mjx-assistive-mml > math");
@@ -39,26 +43,44 @@ CHAPTERS = r"""() => {
   for (const link of document.querySelectorAll(".rc-to-solution a")) {
     link.textContent = link.firstChild.data.replace(/: page\s*$/, "");
   }
+  for (const table of document.querySelectorAll("main table")) {
+    const longest = [];  // word of each column
+    for (const row of table.rows) for (const [i, cell] of [...row.cells].entries()) {
+      longest[i] = Math.max(longest[i] ?? 0, ...cell.textContent.split(/\s+/).map((word) => word.length));
+    }
+    if (longest.reduce((sum, letters) => sum + letters + 2, 0) > PHONE) table.classList.add("rc-small");
+    const box = document.createElement("div");
+    box.className = "rc-scroll";
+    table.replaceWith(box);
+    box.append(table);
+  }
+  const styles = [...document.querySelectorAll("main style")].map((style) => style.textContent);
+  document.querySelectorAll("main style").forEach((style) => style.remove());
   const write = new XMLSerializer();
-  return [...document.querySelectorAll("section.rc-chapter")].map((chapter) => {
+  const chapters = [...document.querySelectorAll("section.rc-chapter")].map((chapter) => {
     chapter.removeAttribute("style");
     const title = chapter.querySelector("h1").textContent.trim();
     return [chapter.id, [chapter.dataset.label, title].filter(Boolean).join(": "), write.serializeToString(chapter)];
   });
-}"""
+  return [chapters, [...new Set(styles)].join("\n")];
+}""".replace("PHONE", str(PHONE))
 
 STYLE = """
-body { line-height: 1.5; }
+body { line-height: 1.5; overflow-wrap: break-word; }
 h1, h2, h3 { line-height: 1.2; break-after: avoid; }
-.rc-label, .rc-on-site, .rc-summary { color: #555; font-size: 0.85em; }
+.rc-label, .rc-on-site, .rc-summary { opacity: 0.75; font-size: 0.85em; }
 pre { font-size: 0.75em; white-space: pre-wrap; overflow-wrap: anywhere; }
 code { overflow-wrap: anywhere; }
 div.cell_input, .rc-notice, .rc-verdict { margin: 0.6em 0; padding: 0.4em 0.7em; border-left: 3px solid #888; }
 img, svg { max-width: 100%; height: auto; }
+img, .rc-explorer { background: #fff; color: #222; } /* drawn in dark ink: a page may be black at night */
 .rc-figure, .rc-explorer, tr { break-inside: avoid; }
 .rc-explorer { padding: 0.5em; border: 1px solid #bbb; }
+.rc-scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.8em; }
-th, td { padding: 0.2em 0.5em; border-bottom: 1px solid #bbb; text-align: left; vertical-align: top; }
+table.rc-small { font-size: 0.6em; }
+table.rc-small th, table.rc-small td { padding: 0.15em 0.5em 0.15em 0; }
+th, td { padding: 0.2em 0.5em 0.2em 0; border-bottom: 1px solid #bbb; text-align: left; vertical-align: top; }
 td p, th p { margin: 0; }
 blockquote { margin-left: 0; padding-left: 1em; border-left: 3px solid #bbb; }
 .rc-right { font-weight: bold; }
@@ -73,14 +95,15 @@ def palette() -> str:
     return f":root{{{colours}}}\n"
 
 
-def chapters(chromium: Browser, document: Path) -> list[tuple[str, str, str]]:
-    """Id, title and XHTML of each chapter of the document of paper.assemble."""
+def chapters(chromium: Browser, document: Path) -> tuple[list[tuple[str, str, str]], str]:
+    """Id, title and XHTML of each chapter of the document of paper.assemble, and the styles that stood in them."""
     page = chromium.new_page(color_scheme="light")
     try:
         page.set_default_timeout(300_000)
         page.goto(document.as_uri())
         page.wait_for_function("window.MathJax?.startup?.promise?.then(() => true)")
-        return [tuple(chapter) for chapter in page.evaluate(CHAPTERS)]
+        found, styles = page.evaluate(CHAPTERS)
+        return [tuple(chapter) for chapter in found], styles
     finally:
         page.close()
 
@@ -98,7 +121,9 @@ def properties(text: str) -> str:
     return f' properties="{" ".join(found)}"' if found else ""
 
 
-def pack(parts: list[tuple[str, str, str]], folder: Path, site: str, target: Path, *, title: str, author: str) -> None:
+def pack(
+    parts: list[tuple[str, str, str]], styles: str, folder: Path, site: str, target: Path, *, title: str, author: str
+) -> None:
     """Write the ePub. ``folder``: where the site's images are; ``site``: how the document reached it.
 
     Raises ET.ParseError for a chapter that is no XML, KeyError for a link to a name that no chapter has.
@@ -122,7 +147,7 @@ def pack(parts: list[tuple[str, str, str]], folder: Path, site: str, target: Pat
         manifest.append(f'<item id="image-{number}" href="{image}" media-type="image/svg+xml"/>')
     listing = f'<nav epub:type="toc"><h1>Contents</h1><ol>{"".join(contents)}</ol></nav>'
     files["nav.xhtml"] = f"{XHTML}{OPS}><head><title>Contents</title></head><body>{listing}</body></html>"
-    files["book.css"] = STYLE + palette() + (folder / "_static" / "pygments.css").read_text(encoding="utf-8")
+    files["book.css"] = styles + STYLE + palette() + (folder / "_static" / "pygments.css").read_text(encoding="utf-8")
     files["content.opf"] = (
         '<?xml version="1.0" encoding="utf-8"?>\n<package xmlns="http://www.idpf.org/2007/opf" version="3.0" '
         'unique-identifier="id" xml:lang="en"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">'
@@ -148,6 +173,21 @@ def pack(parts: list[tuple[str, str, str]], folder: Path, site: str, target: Pat
             archive.writestr(info, text)
 
 
+def epubcheck() -> list[str]:
+    """The command of Debian's epubcheck, warnings as errors; empty where it is not installed."""
+    java = shutil.which("java")
+    return [java, "-jar", str(EPUBCHECK), "--failonwarnings"] if java and EPUBCHECK.exists() else []
+
+
+def check(book: Path) -> list[str]:
+    """What epubcheck says against the ePub; nothing where there is none."""
+    if not epubcheck():
+        return []
+    done = subprocess.run([*epubcheck(), str(book)], capture_output=True, text=True)
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return said if done.returncode else []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--site", type=Path, default=ROOT / "book" / "_build" / "html", help="folder of the built site")
@@ -157,16 +197,20 @@ def main() -> None:
         document = make_pdf.document(site, folder)
         with sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=browser.executable(), args=browser.FLAGS)
-            parts = chapters(chromium, document)
+            parts, styles = chapters(chromium, document)
             chromium.close()
-        pack(parts, site, make_pdf.way(site, folder), folder / NAME, title=make_pdf.TITLE, author=make_pdf.AUTHOR)
+        pack(
+            parts, styles, site, make_pdf.way(site, folder), folder / NAME, title=make_pdf.TITLE, author=make_pdf.AUTHOR
+        )
+        if said := check(folder / NAME):
+            raise ValueError("epubcheck says\n  " + "\n  ".join(said))
         shutil.copyfile(folder / NAME, site / NAME)
         make_pdf.link(site)
     except (ValueError, Error, ET.ParseError) as error:
         sys.exit(f"stopped: {error}")
-    print(
-        f"{site / NAME}: {len(parts)} chapters, {(site / NAME).stat().st_size / 1e6:.1f} MB, linked from the first page"
-    )
+    checked = "checked by epubcheck" if epubcheck() else "not checked, for epubcheck is not installed"
+    size = (site / NAME).stat().st_size / 1e6
+    print(f"{site / NAME}: {len(parts)} chapters, {size:.1f} MB, {checked}, linked from the first page")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,14 @@ FIT = """async () => {
       cell.style.overflowWrap = "anywhere";
       cell.style.whiteSpace = "normal";
     }
-    if (table.offsetHeight < 500) table.classList.add("rc-short");
+    if (table.offsetHeight < 360) table.classList.add("rc-short");
+  }
+  // Chromium breaks a paragraph of three lines after two, whatever "widows" says: short ones stay in one piece, and a
+  // heading is followed by more than one line.
+  for (const text of document.querySelectorAll("main :is(p, li, dd)")) {
+    const lines = text.offsetHeight / parseFloat(getComputedStyle(text).lineHeight);
+    if (lines < 3.8) text.style.breakInside = "avoid";
+    if (lines < 1.8 && text.previousElementSibling?.matches("h2, h3")) text.style.breakAfter = "avoid";
   }
   for (const item of MathJax.startup.document.math) {  // drawn as outlines: say in words what they are
     item.typesetRoot.setAttribute("role", "img");
@@ -54,7 +61,7 @@ FIT = """async () => {
     formula.style.maxWidth = "100%";
     formula.style.height = "auto";
   }
-  for (const box of document.querySelectorAll("div.cell_input, .output.stream")) {
+  for (const box of document.querySelectorAll('div.cell_input, .output.stream, [class*="highlight-"]')) {
     if (box.offsetHeight > 700) box.style.breakInside = "auto";  // longer than most of a page: let it flow
   }
 }"""

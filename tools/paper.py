@@ -103,6 +103,11 @@ class Paper:
             raise ValueError(f"{page.file}: no article on the page: is the site built?")
         for node in article.select(SCREEN_ONLY):
             node.decompose()
+        for questions in article.select(".rc-next"):
+            # Opened one by one on a screen. The figure before them has the whole chart, so cell and words go.
+            cell = questions.find_parent(class_="cell")
+            cell.find_previous_sibling("p").decompose()
+            cell.decompose()
         for node in article.select("section"):
             node["class"] = []  # tex2jax_ignore and such: formulas are marked by themselves
         answers = [*self.take_exercises(article), *self.take_quiz(page, article)]

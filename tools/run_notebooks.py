@@ -30,6 +30,10 @@ from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import markers  # noqa: E402
+
 NAMES = ("device", "precision", "source", "quick")  # the parameters that every notebook has
 BUNDLED = {"device": "h100", "precision": "fp16", "source": "bundled", "quick": True}
 START_SECONDS = 180  # a kernel starts in two seconds on an idle machine
@@ -45,7 +49,6 @@ NEEDS_KERNEL = (
     "(<code>make lab</code>) to use it.</p>"
 )
 STAMP = "rc-inputs"  # in a page's metadata: fingerprint() of what it was made from
-MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -124,6 +127,8 @@ def execute(path: Path, parameters: dict, timeout: float):
             papermill.execute_notebook(
                 str(path), str(page), parameters=parameters, cwd=scratch, kernel_name="python3", language="python",
                 progress_bar=False, log_output=False, start_timeout=START_SECONDS, config=KERNEL,
+                # a kernel sends what is printed in pieces cut by the clock; the book's own merging breaks a line there
+                coalesce_streams=True,
             )  # fmt: skip
             return nbformat.read(page, as_version=4)
         except papermill.PapermillExecutionError as error:
@@ -214,7 +219,7 @@ def clean(name: str, nb, parameters: dict):
             cell.metadata.pop(key, None)
         if cell.cell_type == "markdown":
             # Beside a notebook the book lies in ../book/; a page lies in the book already.
-            cell.source = MARKER.sub("", cell.source).replace("](../book/", "](../")
+            cell.source = markers.MARKER.sub("", cell.source).replace("](../book/", "](../")
         if cell.cell_type != "code":
             continue
         count += 1
@@ -238,12 +243,14 @@ def files_under(folder: Path) -> list[Path]:
 
 
 def fingerprint(notebook: Path, parameters: dict, root: Path = ROOT) -> str:
-    """Hash of all that decides a page's content: its source, the package, the data, the pinned versions, this file."""
+    """Hash of all that decides a page's content: its source, the package, the data, the pinned versions, this file
+    and the form of the markers that it drops."""
     h = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
     shared = [root / "constraints.txt", *files_under(root / "src"), *files_under(root / "data")]
     for label, path in [
         ("notebook", notebook),
         ("runner", Path(__file__)),
+        ("markers", Path(markers.__file__)),
         *((str(p.relative_to(root)), p) for p in shared),
     ]:
         h.update(f"\0{label}\0".encode())

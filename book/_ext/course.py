@@ -14,12 +14,14 @@ import explorers
 import figures
 import questions
 from docutils import nodes
+from markers import MARKER
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 # Not under _static/: Jupyter Book 1 puts each script that it finds there on each page, and MathJax weighs 2 MB.
 VENDOR = Path(__file__).resolve().parents[1] / "_vendor"
 EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>")
+MEASURING = "appendix/measure"
 EXPLORER = re.compile(r'data-rc-explorer="(\w+)"')
 # Names, punctuation and spaces of code look like the text around them; operators may as well. Their spans were a
 # quarter of a page.
@@ -27,7 +29,8 @@ PLAIN_CODE = re.compile(r'<span class="(?:n|nn|nx|o|p|w)">([^<]*)</span>')
 # The parts of a string (its prefix, the braces in it) have the string's colour, so that one span is enough for a run.
 STRING_PARTS = re.compile(r'(?:<span class="(?:s1|s2|sa|si)">[^<]*</span>){2,}')
 SPAN = re.compile(r"<[^>]*>")
-MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
+# A link's words say again, to no style sheet, that they are a reference.
+LINK_WORDS = re.compile(r'<span class="std std-(?:ref|doc)">([^<]*)</span>')
 
 
 class AnyOption(dict):
@@ -60,7 +63,7 @@ class ExplorerDirective(SphinxDirective):
         kind, state = self.arguments[0], {key: parse_value(text) for key, text in self.options.items()}
         try:
             html = static_html(kind, state)
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise self.error(f"explorer {kind}: {error}") from None
         return [nodes.raw("", html, format="html")]
 
@@ -80,6 +83,9 @@ def add_explorers(app: Sphinx, context: dict) -> None:
     if not kinds:
         return
     context["body"] = explorers.share_devices(context["body"])
+    if MEASURING in app.env.found_docs:  # where a reader learns to make the run file that an explorer takes
+        address = f' data-rc-measuring="{context["pathto"](MEASURING)}"'
+        context["body"] = EXPLORER.sub(lambda m: m[0] + address, context["body"])
     from roofcourse import explore
 
     static = Path(app.outdir) / "_static"
@@ -135,6 +141,7 @@ def repair_body(context: dict) -> None:
     body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     body = body.replace(' role="doc-biblioentry"', "")
     body = PLAIN_CODE.sub(r"\1", body)
+    body = LINK_WORDS.sub(r"\1", body)
     body = STRING_PARTS.sub(lambda run: f'<span class="s2">{SPAN.sub("", run[0])}</span>', body)
     # A table whose first column needs no name: an empty cell, not a heading that says nothing.
     context["body"] = EMPTY_HEADING.sub(r"<td\1></td>", body)

@@ -2,7 +2,9 @@
 
 The download of a notebook page is a copy without outputs that runs by itself: its first cell says what to install, and
 its links lead to the site, or are plain words where the site has no address. The buttons for Binder and Colab appear
-once `rc_repository` in book/_config.yml says where the repository is; that is the one place.
+once `rc_repository` in book/_config.yml says where the repository is; that is the one place. Binder opens the notebook
+of the repository, in the environment of .binder/. Colab has no environment: it opens the copy, whose first cell
+installs, on the branch that carries the built site.
 """
 
 from __future__ import annotations
@@ -16,46 +18,67 @@ import sys
 import tempfile
 from pathlib import Path
 
+from markers import MARKER
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
-REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+")
+GITHUB = "https://github.com/"
+REPOSITORY = re.compile(re.escape(GITHUB) + r"[\w.-]+/[\w.-]+")
 BINDER, COLAB = "https://mybinder.org", "https://colab.research.google.com"
 #: What the notebooks import beside the package, which itself needs NumPy only.
 ALSO = "matplotlib anywidget"
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
-MARKER = re.compile(r"<!--=.*?-->", re.DOTALL)  # says how a test recomputes the figure before it; not for readers
 LINE = "pip install {what} {also}"
+NEEDS = "# This notebook runs by itself, with Python 3.11 or later, once its package is installed:"
+MEASURING = '# To measure with source = "live": torch and numba as well.'
 
 
 # --- the copy ---------------------------------------------------------------------------------------------------------
 
 
 def first_cell(repository: str = "", wheel: str = "") -> str:
-    """What to install, in comments: running the cell as it is does nothing.
+    """What to install: from the repository where its address is known, else from the wheel that the site offers, else
+    from a copy of the course.
 
-    From the repository where its address is known, else from the wheel that the site offers, else from a copy of the
-    course.
+    From the repository the cell installs by itself on Colab. Run anywhere else it installs nothing.
     """
     if repository:
-        what, where = f"git+{repository}", []
-    elif wheel:
+        return on_colab(LINE.format(what=f"git+{repository}", also=ALSO))
+    if wheel:
         what = f"./{wheel}"
         where = ["# The package (.whl) is in the same menu of the page as this notebook: put it beside the notebook."]
     else:
         what, where = ".", ["# In the folder of the course, where its pyproject.toml is."]
     line = LINE.format(what=what, also=ALSO)
-    colab = "# On Colab" + (" upload the package first (Files, on the left), then" if wheel and not repository else "")
+    colab = "# On Colab" + (" upload the package first (Files, on the left), then" if wheel else "")
     return "\n".join(
         [
-            "# This notebook runs by itself, with Python 3.11 or later, once its package is installed:",
+            NEEDS,
             f"#     {line}",
             *where,
             f'{colab} remove the "# " of the next line and run this cell:',
             f"# %{line}",
-            '# To measure with source = "live": torch and numba as well.',
+            MEASURING,
+        ]
+    )
+
+
+def on_colab(line: str) -> str:
+    return "\n".join(
+        [
+            NEEDS,
+            f"#     {line}",
+            "# On Colab this cell does it. Elsewhere it installs nothing.",
+            MEASURING,
+            "import importlib.util",
+            "import sys",
+            "",
+            'if "google.colab" in sys.modules:',
+            f"    %{line}",
+            'elif importlib.util.find_spec("roofcourse") is None:',
+            f'    print("Install the package first: {line}")',
         ]
     )
 
@@ -122,8 +145,17 @@ def set_buttons(app: Sphinx, config: Config) -> None:
         "repository_url": repository,
         "repository_branch": config.rc_branch,
         "path_to_docs": "",  # a page notebooks/NAME is the file notebooks/NAME.ipynb of the repository
-        "launch_buttons": {"notebook_interface": "jupyterlab", "binderhub_url": BINDER, "colab_url": COLAB},
+        "launch_buttons": {
+            "notebook_interface": "jupyterlab",
+            "binderhub_url": BINDER,
+            "colab_url": COLAB if config.rc_pages_branch else "",
+        },
     }
+
+
+def colab_address(repository: str, branch: str, page: str) -> str:
+    """Where Colab opens the copy of a page: a file of the branch of the built site."""
+    return f"{COLAB}/github/{repository.removeprefix(GITHUB)}/blob/{branch}/_sources/{page}.ipynb"
 
 
 def build_wheel(app: Sphinx) -> None:
@@ -148,13 +180,13 @@ def name_buttons(app: Sphinx, pagename: str, templatename: str, context: dict, d
     """Say what the buttons of a notebook page give."""
     if not context.get("sourcename", "").endswith(".ipynb"):
         return
-    install = LINE.format(what=f"git+{app.config.rc_repository}", also=ALSO)
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
             if button.get("label") == "download-source-button":
                 button |= {"text": "Notebook (.ipynb)", "tooltip": "Download this page as a notebook, without outputs"}
             if button.get("text") == "Colab":
-                button["tooltip"] = f"Open in Colab. Run there first: %{install}"
+                button["tooltip"] = "Open in Colab, where the first cell installs the package"
+                button["url"] = colab_address(app.config.rc_repository, app.config.rc_pages_branch, pagename)
         if group.get("label") == "download-buttons" and app.rc_wheel:
             url = context["pathto"](f"_downloads/{app.rc_wheel}", 1)
             group["buttons"].insert(
@@ -183,7 +215,12 @@ def write_copies(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    for name, default in (("rc_repository", ""), ("rc_branch", "main"), ("rc_site", "")):
+    for name, default in (
+        ("rc_repository", ""),
+        ("rc_branch", "main"),
+        ("rc_pages_branch", "gh-pages"),
+        ("rc_site", ""),
+    ):
         app.add_config_value(name, default, "html", types=[str])
     app.connect("config-inited", set_buttons)
     app.connect("builder-inited", build_wheel)

@@ -14,11 +14,14 @@
   const isClose = (a, b, tolerance) => Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
 
   function checkNumber(exercise, given) {
-    if (!Number.isFinite(given)) return ["wrong", `The answer is ${exercise.asked}.`];
+    if (!Number.isFinite(given)) return ["open", `The answer is ${exercise.asked}.`]; // not wrong: not yet read
     const right = unveil(exercise.right);
     if (isClose(given, right, exercise.tolerance)) return ["right", exercise.praise];
     const mistake = exercise.mistakes.find(([value]) => isClose(given, unveil(value), exercise.tolerance));
     if (mistake) return ["wrong", mistake[1]];
+    if (given % 1 && [1, 2].some((digits) => given === Number(right.toPrecision(digits)))) {
+      return ["wrong", "That is the answer, rounded too far: give three digits."];
+    }
     if (given > 0 && right > 0) {
       const power = Math.log10(given / right);
       const whole = Math.round(power);
@@ -39,7 +42,7 @@
     return exercise.options ? checkChoice(exercise, given) : checkNumber(exercise, given);
   };
 
-  // --- what people type: 1044, 1,044, 1 044.5, 0,33, 1.04e3, 1.04 x 10^3, 8/3, 85 %
+  // --- what people type: 1044, 1,044, 1 044.5, 0,33, 1.04e3, 1.04 x 10^3, 8/3, 85 %, 47 µs
 
   function readPlain(text) {
     let plain = text.replace(/[\s\u00a0\u202f]/g, "").replace(/%$/, "").replace(/^[−–]/, "-");
@@ -48,9 +51,19 @@
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
   }
 
+  const SIGNS = { microseconds: ["µs", "μs", "us"], times: ["×", "x"] };
+
+  /** Without the unit that the answer is asked in, should it stand behind the number. */
+  function withoutUnit(text, unit) {
+    const names = [unit, unit.replace(/s$/, ""), ...(SIGNS[unit] ?? [])];
+    const found = names.find((name) => name && text.toLowerCase().endsWith(name.toLowerCase()));
+    return found ? text.slice(0, -found.length) : text;
+  }
+
   /** The number that a reader typed, NaN if it is none, null if nothing was typed. */
-  function readNumber(text) {
-    if (text.trim() === "") return null;
+  function readNumber(typed, unit = "") {
+    if (typed.trim() === "") return null;
+    const text = unit ? withoutUnit(typed.trim(), unit) : typed;
     const parts = text.split("/").map(readPlain);
     return parts.length === 1 ? parts[0] : parts.length === 2 ? parts[0] / parts[1] : NaN;
   }
@@ -126,7 +139,7 @@
       const what = exercise.unit === "times" ? "a factor" : `in ${exercise.unit}`;
       form.append(make("label", { htmlFor: input.id }, `Your answer to ${key}, ${what}`));
       row.append(input);
-      given = () => readNumber(input.value);
+      given = () => readNumber(input.value, exercise.unit);
     }
     row.append(button("Check", "submit"), ask);
     form.append(row, reply, hints);
@@ -227,6 +240,63 @@
     list.classList.add("rc-paper");
     place.append(quizForm(place.dataset.rcQuiz, readQuiz(list)));
   }
+
+  // --- on paper: nothing can be folded there, so what answers a question stands at the end, as in the PDF
+
+  /** A quiz as a list of questions with lettered options, and another one of what is said to each option. */
+  function printedQuiz(questions) {
+    const asked = make("ol", {});
+    const said = make("ol", {});
+    for (const { ask, options } of questions) {
+      asked.append(make("li", {}, ask, make("ol", { type: "a" }, ...options.map(({ text }) => make("li", {}, text)))));
+      const replies = options.map(({ reply, right }, number) => {
+        const line = `(${"abcdef"[number]}) ${reply}`;
+        return make("p", {}, right ? make("strong", {}, line) : line);
+      });
+      said.append(make("li", {}, ...replies));
+    }
+    return [asked, said];
+  }
+
+  let putBack = null; // while the page is as it is printed: what undoes that
+
+  function answersToTheEnd() {
+    if (putBack) return;
+    const end = make("section", { className: "rc-at-end" }, make("h2", {}, "Solutions"));
+    const swaps = [];
+    const swap = (node, ...others) => {
+      node.replaceWith(...others);
+      swaps.push([node, others]);
+    };
+    for (const solution of document.querySelectorAll("article section > details")) {
+      const key = solution.querySelector("summary").textContent.match(/^\s*Solution to (\d+\.\d+)\s*$/)?.[1];
+      if (!key) continue;
+      const hints = [...document.querySelectorAll(`[data-rc-exercise="${key}"] ~ .rc-hint`)];
+      hints.forEach((hint) => swap(hint, document.createComment("")));
+      const what = hints.length ? "Hint and solution" : "Solution";
+      swap(solution, make("p", { className: "rc-to-solution" }, `${what} to ${key}: at the end.`));
+      end.append(make("h3", {}, key), ...hints, solution);
+    }
+    for (const list of document.querySelectorAll("[data-rc-quiz] > ol")) {
+      const [asked, said] = printedQuiz(readQuiz(list));
+      swap(list, asked, make("p", { className: "rc-to-solution" }, "Answers: at the end."));
+      end.append(make("h3", {}, "Five questions"), said);
+    }
+    document.querySelector("article").append(end);
+    putBack = () => {
+      for (const [node, [first, ...others]] of swaps) {
+        first.replaceWith(node);
+        others.forEach((other) => other.remove());
+      }
+      end.remove();
+      putBack = null;
+    };
+  }
+
+  const onPaper = matchMedia("print"); // for browsers that know no event before printing
+  onPaper.addEventListener("change", () => (onPaper.matches ? answersToTheEnd() : putBack?.()));
+  window.addEventListener("beforeprint", answersToTheEnd);
+  window.addEventListener("afterprint", () => putBack?.());
 
   window.roofcourseQuestions = { check, readNumber, shuffled };
   document.querySelectorAll("[data-rc-exercise]").forEach(mountExercise);

@@ -12,11 +12,15 @@ import json
 import re
 from pathlib import Path
 
+from nobreak import glue
+
 from roofcourse.exercise import Choice, Function, Number, exercises
 
 HERE = Path(__file__).resolve().parent
 SCRIPT, STYLE = "questions.roofcourse.js", "questions.roofcourse.css"
+COVERS = "predictions.roofcourse.js"  # "Predict.", and what follows hidden until it is asked for
 EXERCISE = re.compile(r'data-rc-exercise="([\d.]+)"')
+PREDICT = "<strong>Predict"
 QUIZ = re.compile(r'data-rc-quiz="\w+"')
 # Keeps a reader from seeing an answer by accident. Whoever wants it can open the solution.
 VEIL = 0x5A
@@ -30,19 +34,24 @@ def veil(answer: float | str) -> str:
 
 
 def record(exercise: Number | Choice | Function) -> dict:
-    """What the page needs to know of an exercise."""
-    known: dict = {"hints": exercise.hints}
+    """What the page needs to know of an exercise, set as the text of the page is."""
+    known: dict = {"hints": [glue(hint) for hint in exercise.hints]}
     if isinstance(exercise, Function):
         return known
-    known |= {"right": veil(exercise.answer()), "praise": exercise.praise}
+    known["praise"] = glue(exercise.praise)
     if isinstance(exercise, Choice):
-        return known | {"options": exercise.options, "wrong": exercise.wrong}
+        return known | {
+            "right": veil(glue(exercise.answer())),
+            "options": [glue(option) for option in exercise.options],
+            "wrong": {glue(option): glue(said) for option, said in exercise.wrong.items()},
+        }
     return known | {
-        "asked": exercise.asked,
+        "right": veil(exercise.answer()),
+        "asked": glue(exercise.asked),
         "unit": exercise.unit,
-        "offBy": exercise.off_by("{power}"),
+        "offBy": glue(exercise.off_by("{power}")),
         "tolerance": exercise.tolerance,
-        "mistakes": [(veil(m.value()), m.message) for m in exercise.mistakes],
+        "mistakes": [(veil(m.value()), glue(m.message)) for m in exercise.mistakes],
     }
 
 
@@ -61,6 +70,8 @@ def write(body: str, docname: str, static: Path) -> tuple[list[str], list[str]]:
     if keys:
         scripts = {f"{docname.replace('/', '-')}.answers.roofcourse.js": answers(keys), **scripts}
     styles = {STYLE: (HERE / "questions.css").read_text(encoding="utf-8")}
+    if PREDICT in body:
+        scripts[COVERS] = (HERE / "predictions.js").read_text(encoding="utf-8")
     for name, text in {**scripts, **styles}.items():
         (static / name).write_text(text, encoding="utf-8")
     return list(scripts), list(styles)

@@ -13,9 +13,33 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const link of document.querySelectorAll(".btn-download-source-button, .btn-download-package-button")) link.download = "";
 });
 
-// A page opened from a folder may not read another one, which the search does for its excerpts: titles alone, then.
+// The search of Sphinx, on its own page.
 document.addEventListener("DOMContentLoaded", () => {
+  if (typeof Search === "undefined") return;
+  // A page opened from a folder may not read another one, which the search does for its excerpts: titles alone, then.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
+  // A letter that no page has as a word, the s of "GB/s", would hide all that the other words find.
+  const { _parseQuery, htmlToText } = Search;
+  Search._parseQuery = (query) => {
+    const parsed = _parseQuery(query);
+    const [, words, , marked] = parsed;
+    for (const word of [...words]) {
+      if (word.length < 2 && !Object.hasOwn(Search._index.terms, word)) [words, marked].forEach((list) => list.delete(word));
+    }
+    localStorage.setItem("sphinx_highlight_terms", [...marked].join(" "));
+    return parsed;
+  };
+
+  // An excerpt is of the text, and neither of the page's list of contents nor of the marks around a formula.
+  Search.htmlToText = (html, anchor) => {
+    const found = new DOMParser().parseFromString(html, "text/html");
+    for (const node of found.querySelectorAll(".bd-sidebar-secondary, .bd-header-article, #print-main-content, [data-rc-explorer]")) {
+      node.remove();
+    }
+    for (const formula of found.querySelectorAll(".math")) formula.textContent = formula.textContent.replace(/\\[()[\]]/g, "");
+    return htmlToText(found.documentElement.outerHTML, anchor);
+  };
 });
 
 window.addEventListener("load", () => {
@@ -26,7 +50,9 @@ window.addEventListener("load", () => {
 
   // What scrolls sideways takes the keyboard's focus, and so says what it is. Whether it scrolls can change: a window is
   // turned, a folded table is opened.
-  const boxes = document.querySelectorAll(".pst-scrollable-table-container, .cell_output .output, pre, div.math");
+  const boxes = document.querySelectorAll(
+    ".pst-scrollable-table-container, .cell_output .output, .text_html:has(> table.rc-table), .rc-scrolls, pre, div.math",
+  );
   const watch = new ResizeObserver((changes) => {
     for (const { target: box } of changes) {
       if (box.scrollWidth <= box.clientWidth) {

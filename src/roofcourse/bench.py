@@ -11,6 +11,7 @@ Every kind has ``device`` (its ceilings), ``bandwidth()``, ``matmul_sweep(precis
 from __future__ import annotations
 
 import html
+from contextlib import suppress
 from functools import cached_property
 from importlib.util import find_spec
 
@@ -19,6 +20,7 @@ from . import workbench
 from .catalogue import Device
 from .catalogue import device as _device
 from .measure.checks import UNUSABLE
+from .measure.spec import MOVING, memory_size
 from .measure.statistics import Line, fit_line
 from .precision import PRECISIONS
 from .precision import precision as _precision
@@ -28,8 +30,7 @@ from .tables import data_folder, sources
 from .timeline import Timeline, read_timelines
 
 SOURCES = ("auto", "bundled", "live")
-#: Kernels that move data and do next to no arithmetic; the study of the bundled cards has no "write".
-MOVING = ("read_reduce", "write", "copy", "add", "triad")
+#: Of the kernels that move data, those of the study of the bundled cards: it has no "write".
 BUNDLED_MOVING = ("read_reduce", "copy", "add", "triad")
 #: The run that stands in for "this machine" where nothing is measured.
 RECORDED = "cpu_epyc_genoa.json"
@@ -138,11 +139,17 @@ class Bundled(_Notice):
     def matmul_sweep(self, precision: str = "fp16") -> Measurements:
         return self.device.matmul_sweep(precision)
 
-    def bandwidth(self) -> Measurements:
-        """Read, copy, add and triad in FP32, each on its largest arrays."""
+    def bandwidth(self, precision: str = "fp32") -> Measurements:
+        """Read, copy, add and triad in FP32, each on its largest arrays; ``LookupError`` for other precisions."""
+        name = _precision(precision).name
+        if name != "fp32":
+            raise LookupError(f"{name} arrays were not moved on {self.device.name}; there is bandwidth('fp32')")
         return Measurements(self.device.working_set_sweep(kernel)[-1] for kernel in BUNDLED_MOVING)
 
-    def working_set_sweep(self, kernel: str = "copy") -> Measurements:
+    def working_set_sweep(self, kernel: str = "copy", cache_state: str = "warm") -> Measurements:
+        """``kernel`` in FP32 by working set. Raises ``LookupError`` for cold caches."""
+        if cache_state != "warm":
+            raise LookupError(f"no {cache_state} sweep was timed on {self.device.name}; there is cache_state='warm'")
         return self.device.working_set_sweep(kernel)
 
     def fma_sweep(self, precision: str = "fp32") -> Measurements:
@@ -164,6 +171,22 @@ class Bundled(_Notice):
         from .llm import sources as decoded
 
         return decoded.of_card(self.device, model, batch, prompt, modes)
+
+    def levers(self) -> tuple[str, ...]:
+        """None: the study timed no pairs."""
+        return ()
+
+    def cache_sweep(self) -> Measurements:
+        """Raises ``LookupError``: the study read no cache by itself."""
+        raise LookupError(f"reads by cache were not timed on {self.device.name}; there is working_set_sweep('copy')")
+
+    def loop_orders(self, shape: str = "square") -> Measurements:
+        """Raises ``LookupError``: the study ran no loops of a CPU."""
+        raise LookupError(f"loop orders were not timed on {self.device.name}; use bench('local') for that")
+
+    def time(self, call, *arguments, **named):
+        """Raises ``LookupError``: a function runs on the machine that is there."""
+        raise LookupError(f"nothing new is timed on {self.device.name}; use bench('local', 'live') for that")
 
     def lever(self, name: str) -> _levers.Lever:
         """Raises ``LookupError``: the study timed no pairs."""
@@ -248,13 +271,15 @@ class Machine:
         return Roofline(best.flop_per_s, self.bandwidth, self.key, name, path, "measured", label)
 
     def ceilings(self) -> tuple[Roofline, ...]:
-        """One roofline for each precision and path that has been measured."""
+        """One roofline for each precision and path that was measured. Raises ``LookupError`` without a bandwidth."""
+        _ = self.bandwidth
         vector = {x.precision for x in self.points.where(kernel="fma")}
-        return tuple(
-            self.roofline(p, path)
-            for path, names in (("gemm", self.precisions), ("vector", [p for p in PRECISIONS if p in vector]))
-            for p in names
-        )
+        timed = [(p, "gemm") for p in self.precisions] + [(p, "vector") for p in PRECISIONS if p in vector]
+        found = []
+        for name, path in timed:
+            with suppress(LookupError):  # cold or suspect points alone make no roof
+                found.append(self.roofline(name, path))
+        return tuple(found)
 
     def m_sweep(self, precision: str = "fp32") -> Measurements:
         return self._bench.m_sweep(precision)
@@ -320,16 +345,25 @@ class _Series(_Notice):
     points: Measurements
 
     def bandwidth(self, precision: str = "fp32") -> Measurements:
-        """Read, write, copy, add and triad on arrays past the caches; where several programs ran one, the fastest."""
+        """Read, write, copy, add and triad on arrays past the caches; where several programs ran one, the fastest.
+
+        Raises ``LookupError`` in one line for a precision in which nothing was moved.
+        """
         name = _precision(precision).name
-        found = [x for x in self.points.where(precision=name, cache_state="warm") if x.kernel in MOVING]
-        # Copies come in many sizes, for the working-set sweep; the others in one.
-        largest = max((x.elements for x in found if x.kernel != "copy"), default=None)
-        return _each_best(x for x in found if x.elements == largest)
+        found = self._moved(name)
+        if not found:
+            have = ", ".join(p for p in PRECISIONS if self._moved(p)) or "none"
+            raise LookupError(f"this run has no {name} bandwidth; it has {have}{self._why(f'copy {name}')}")
+        return found
 
     def bandwidth_points(self) -> Measurements:
-        """Every point that may set B."""
-        return self.bandwidth("fp32") + self.bandwidth("fp64")
+        """Every point that may set B: FP32 and FP64, of both what there is."""
+        return self._moved("fp32") + self._moved("fp64")
+
+    def _moved(self, name: str) -> Measurements:
+        found = [x for x in self.points.where(precision=name, cache_state="warm") if x.kernel in MOVING]
+        size = memory_size(found)
+        return _each_best(x for x in found if x.elements == size)
 
     def peak_points(self, precision: str, path: str) -> Measurements:
         """Every point that may set F."""
@@ -484,6 +518,10 @@ class Recorded(_Series):
     def lever(self, name: str) -> _levers.Lever:
         return _levers.lever(name, self.lever_run.measurements)
 
+    def time(self, call, *arguments, **named):
+        """Raises ``LookupError``: a recorded machine runs nothing new."""
+        raise LookupError("a recorded run times nothing new: use bench('local', 'live') for that")
+
     def place(self, fn, *shapes, precision: str = "fp32", name: str | None = None, work=None, sweep=()):
         """The point of this function with tensors of these shapes, as it was recorded; see :meth:`Live.place`.
 
@@ -552,7 +590,12 @@ class Live(_Series):
         return super().bandwidth(name)
 
     def bandwidth_points(self) -> Measurements:
-        return self.bandwidth("fp32")
+        """Every point that may set B: FP32 is measured for it, FP64 counts once ``bandwidth("fp64")`` was asked for.
+
+        So B is that of the run which :meth:`record` makes of the same points; only that call can raise it.
+        """
+        self.bandwidth("fp32")
+        return super().bandwidth_points()
 
     def peak_points(self, precision: str, path: str) -> Measurements:
         return self.matmul_sweep(precision) if path == "gemm" else self.fma_sweep(precision)

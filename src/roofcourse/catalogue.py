@@ -35,7 +35,9 @@ def measurements() -> Measurements:
     out = []
     for row in read("measurements"):
         spread = flagged.get(tuple(row[c] for c in shape))
-        note = None if spread is None else f"unstable: the samples' interquartile range is {spread:.0%} of their median"
+        note = None
+        if spread is not None:
+            note = f"unstable: the samples' interquartile range is {100 * spread:.0f} % of their median"
         out.append(
             Measurement(
                 **{c: row[c] for c in shape},

@@ -39,6 +39,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
+    for stream in (sys.stdout, sys.stderr):  # a terminal without µ or … shows ?, and loses no result
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     parser = _parser()
     arguments = parser.parse_args(argv)
     if not hasattr(arguments, "run"):
@@ -56,7 +59,3 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("roofcourse: interrupted", file=sys.stderr)
         return 130
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,8 @@ prints the command. Bytes are measured here where a formula would only give the 
 
 Units as the profiler prints them: *base* units (``--print-units base``) or scaled ones (Mbyte, usecond), with a comma
 between groups of three digits or without. A report with decimal commas is refused: ``1,234`` could then be either. FLOP
-of the vector units in FP16 are not counted: one instruction can be one or two.
+of the vector units in FP16 are not counted, since one instruction can be one or two: where there are enough of them to
+move the point, the note says so and the FLOP are ``None``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from .files import read_text
 from .inference import layer_counters
 from .records import html_table
-from .work import Work
+from .texttable import table
+from .work import Counted
 
 #: What one executed thread instruction of the vector units counts, by metric: (precision, FLOP).
 _VECTOR = {
@@ -31,14 +33,23 @@ _VECTOR = {
     "op_dmul_pred_on": ("fp64", 1),
     "op_dfma_pred_on": ("fp64", 2),
 }
+#: Instructions of the vector units in half precision, and the most FLOP that one can be (two numbers at once).
+_HALF = {"op_hadd_pred_on": 2, "op_hmul_pred_on": 2, "op_hfma_pred_on": 4}
+#: At most this part of the FLOP counted may be left out without a word.
+_NEGLIGIBLE = 0.01
 #: The first of these that a report has; the second form is the sum of its parts.
 _SECONDS = ("gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_duration.max")
 _DRAM = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))
 _L2 = (("lts__t_bytes.sum",),)
-_TENSOR = re.compile(r"sm__ops_path_tensor_src_(fp64|tf32|bf16|fp16|fp8|int8|fp4)(?:_\w+)?\.sum$")
+#: FLOP of the matrix units by what is multiplied, what is added up in, and whether half the numbers are left out.
+_TENSOR = re.compile(
+    r"sm__ops_path_tensor_src_((?:fp64|tf32|bf16|fp16|fp8|int8|fp4)(?:_fp6)?(?:_fp8)?)"
+    r"(_dst_[a-z0-9]+)?(_sparsity_(?:on|off))?\.sum$"
+)
 _TENSOR_RAN = re.compile(r"sm__inst_executed_pipe_tensor\w*\.sum$")
-_SASS = re.compile(r"(?:sm|smsp)__sass_thread_inst_executed_(op_\w+_pred_on)\.sum$")
-_PRECISION = {"fp8": "fp8_e4m3", "fp4": "nvfp4"}
+_SASS = re.compile(r"(sm|smsp)__sass_thread_inst_executed_(op_\w+_pred_on)\.sum$")
+#: (A column of several kinds of number is taken for the widest of them; six bits run no faster than eight.)
+_PRECISION = {"fp8": "fp8_e4m3", "fp4_fp6": "fp8_e4m3", "fp4_fp6_fp8": "fp8_e4m3", "fp4": "nvfp4"}
 
 _PREFIX = {"": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _UNIT = re.compile(r"(|[numkKMGTP])(byte|second|s|inst|op|ops)$")
@@ -47,26 +58,29 @@ _NUMBER = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$")
 #: 1234,5  1.234,5  1.234.567: a comma where the point belongs, or points between groups of digits.
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})$")
 
-#: What ``ncu`` is asked for: FLOP of the vector units and of the matrix units, traffic, time.
+#: What ``ncu`` is asked for: FLOP of the vector units and of the matrix units, traffic, time. The names of the last
+#: differ between cards (FP16 in one column, or in two by what is added up in); those that a card does not have are n/a.
 METRICS = (
     "gpu__time_duration.sum",
     "dram__bytes_read.sum",
     "dram__bytes_write.sum",
     "lts__t_bytes.sum",
-    *(f"sm__sass_thread_inst_executed_{name}.sum" for name in _VECTOR),
+    *(f"sm__sass_thread_inst_executed_{name}.sum" for name in (*_VECTOR, *_HALF)),
     "sm__inst_executed_pipe_tensor.sum",
-    *(f"sm__ops_path_tensor_src_{name}.sum" for name in ("fp64", "tf32_dst_fp32", "bf16_dst_fp32", "fp16_dst_fp32")),
+    *(f"sm__ops_path_tensor_src_{name}.sum" for name in ("fp64", "tf32_dst_fp32", "bf16_dst_fp32")),
+    *(f"sm__ops_path_tensor_src_{name}{to}.sum" for name in ("fp16", "fp8") for to in ("", "_dst_fp16", "_dst_fp32")),
 )
 
 
 @dataclass(frozen=True)
-class KernelCounter:
+class KernelCounter(Counted):
     """One kernel, or some of the same name together: bytes and time read from the card.
 
     ``dram_bytes``, ``l2_bytes``: traffic by hardware counters (the latter ``None`` where it was not read). ``seconds``:
-    under the profiler, which runs kernels one at a time, so an upper bound. ``flop``: counted by instructions, or by
+    under the profiler, which runs kernels one at a time. ``flop``: counted by instructions, or by
     formula (``flop_source``); ``None`` where neither is known. ``precision`` and ``path``: of most of those FLOP
-    (``"gemm"``: matrix units, ``"vector"``: the vector units). ``note``: what the counters do not show.
+    (``"gemm"``: matrix units, ``"vector"``: the vector units), ``None`` where the counters do not show all of them.
+    ``note``: what the counters do not show.
     """
 
     name: str
@@ -81,29 +95,12 @@ class KernelCounter:
     source: str = ""
     note: str | None = None
 
-    @property
-    def work(self) -> Work:
-        """FLOP, and bytes by counter. Raises ``ValueError`` where the FLOP are not known."""
-        if self.flop is None:
-            raise ValueError(f"{self.name}: its FLOP were not counted; give them by formula")
-        return Work(self.flop, self.dram_bytes)
-
-    @property
-    def intensity(self) -> float:
-        """FLOP per byte of memory traffic."""
-        return self.work.intensity
-
-    @property
-    def flop_per_s(self) -> float:
-        return self.work.flop / self.seconds
-
-    @property
-    def bytes_per_s(self) -> float:
-        """Achieved memory bandwidth in bytes/s."""
-        return self.dram_bytes / self.seconds
+    def _uncounted(self) -> str:
+        return f"{self.name}: its FLOP were not counted; give them by formula"
 
     def with_flop(self, flop: float) -> KernelCounter:
-        """The same kernel with its FLOP by formula (for each of its launches alike)."""
+        """The same kernel with its FLOP by formula (for each of its launches alike). Its precision and path stay those
+        that the instructions showed; no formula knows them."""
         return replace(self, flop=flop * self.launches, flop_source="formula", note=None)
 
 
@@ -129,8 +126,6 @@ class KernelCounters(tuple):
         ]
 
     def __repr__(self) -> str:
-        from .measure.report import table
-
         return table([self.HEAD, *self.rows()], left=1)
 
     def _repr_html_(self) -> str:
@@ -145,19 +140,51 @@ class KernelCounters(tuple):
 
 
 def _together(group: list[KernelCounter]) -> KernelCounter:
-    first = group[0]
+    most = max(group, key=lambda x: x.flop or 0)  # whose precision and units are those of the whole
     flop = None if any(x.flop is None for x in group) else sum(x.flop for x in group)
     l2 = None if any(x.l2_bytes is None for x in group) else sum(x.l2_bytes for x in group)
     seconds, moved, launches = (sum(getattr(x, f) for x in group) for f in ("seconds", "dram_bytes", "launches"))
     notes = dict.fromkeys(x.note for x in group if x.note)
     return replace(
-        first,
+        most,
+        precision=None if notes else most.precision,
+        path=None if notes else most.path,
         seconds=seconds,
         dram_bytes=moved,
         l2_bytes=l2,
         flop=flop,
         launches=launches,
         note="; ".join(notes) or None,
+    )
+
+
+def of_one_call(kernels: Iterable[KernelCounter], kernel: str | None = None, calls: int = 1) -> KernelCounter:
+    """All kernels of a report together, for one of the ``calls`` that were profiled.
+
+    ``kernel``: only those whose name contains it. Bytes, seconds and FLOP are sums divided by ``calls``; the FLOP are
+    ``None``, and the note says why, where one kernel's are not known. Raises ``ValueError`` or ``LookupError`` in one
+    line for a count of calls that cannot be, and where no kernel has such a name.
+    """
+    every = list(kernels)
+    found = [x for x in every if kernel is None or kernel in x.name]
+    if not found:
+        there = ", ".join(dict.fromkeys(short(x.name) for x in every)) or "none"
+        raise LookupError(f"no kernel of the report has {kernel!r} in its name; there are: {there:.200}")
+    launches = sum(x.launches for x in found)
+    if not isinstance(calls, int) or calls < 1 or launches % calls:
+        raise ValueError(
+            f"the report has {launches} launches, which is no whole number for each of {calls!r} calls: say how many "
+            "calls were profiled, or name the kernel"
+        )
+    whole = _together(found)
+    return replace(
+        whole,
+        name=kernel or "all kernels",
+        seconds=whole.seconds / calls,
+        dram_bytes=whole.dram_bytes / calls,
+        l2_bytes=None if whole.l2_bytes is None else whole.l2_bytes / calls,
+        flop=None if whole.flop is None else whole.flop / calls,
+        launches=launches // calls,
     )
 
 
@@ -197,11 +224,8 @@ def read_report(path) -> KernelCounters:
     Raises ``ValueError`` in one line (file, line, what is wrong, what to do) for a file that is no such report, has
     decimal commas or an unknown unit, or lacks the time or the traffic.
     """
-    path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
+        text = read_text(path, "a report", "utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file; a .ncu-rep becomes one with: {_EXPORT}") from None
     return parse_report(text, str(path))
@@ -301,7 +325,7 @@ def _kernel(row: dict, units: dict, here: str, source: str) -> KernelCounter:
         raise ValueError(f"{here}: time and DRAM traffic must be positive, not {seconds:g} s and {moved:g} bytes")
     flop, note = _flop(row, quantity)
     counted = sum(flop.values())
-    main = max(flop, key=flop.get) if counted else (None, None)
+    main = max(flop, key=flop.get) if counted and note is None else (None, None)
     return KernelCounter(
         name=row.get("Kernel Name", "kernel"),
         seconds=seconds,
@@ -328,33 +352,49 @@ def _factor(unit: str, here: str) -> float:
 
 def _flop(row: dict, quantity) -> tuple[dict[tuple[str, str], float], str | None]:
     """FLOP by (precision, path), and what keeps them from being all."""
+    ran, matrix, vector = _of(_TENSOR_RAN, row, quantity), _of(_TENSOR, row, quantity), _of(_SASS, row, quantity)
     out: dict[tuple[str, str], float] = {}
-    seen_vector = seen_tensor = False
-    for name in row:
-        vector, tensor = _SASS.match(name), _TENSOR.match(name)
-        if vector and vector[1] in _VECTOR and (value := quantity(name)) is not None:
-            precision, each = _VECTOR[vector[1]]
-            seen_vector = True
-            out[precision, "vector"] = out.get((precision, "vector"), 0.0) + each * value
-        elif tensor and (value := quantity(name)) is not None:
-            precision = _PRECISION.get(tensor[1], tensor[1])
-            seen_tensor = True
-            out[precision, "gemm"] = out.get((precision, "gemm"), 0.0) + value
-    out = {k: v for k, v in out.items() if v}
-    ran = any((quantity(n) or 0) > 0 for n in row if _TENSOR_RAN.match(n))
-    if ran and not any(path == "gemm" for _, path in out):
+
+    def add(precision: str, path: str, flop: float) -> None:
+        if flop:
+            out[precision, path] = out.get((precision, path), 0.0) + flop
+
+    for kind, flop in matrix.items():
+        if not any(_contains(other, kind) for other in matrix):
+            add(_PRECISION.get(kind[0], kind[0]), "gemm", flop)
+    executed = {op: n for (_, op), n in sorted(vector.items(), reverse=True)}  # of the two forms sm__ is taken
+    for op, (precision, each) in _VECTOR.items():
+        add(precision, "vector", each * executed.get(op, 0.0))
+    half = sum(most * executed.get(op, 0.0) for op, most in _HALF.items())
+    gemm = any(path == "gemm" for _, path in out)
+    if any(ran.values()) and not gemm:
         return out, "matrix units ran, and this report does not count their FLOP: give them with --flop"
-    if not seen_vector and not seen_tensor:
+    if not ran and not matrix and any(_TENSOR_RAN.match(name) or _TENSOR.match(name) for name in row):
+        return out, "this report does not tell whether matrix units ran (n/a): give the FLOP with --flop"
+    if not gemm and not _VECTOR.keys() & executed:
         return out, "FLOP not in this report: give them with --flop"
+    if half > _NEGLIGIBLE * sum(out.values()):
+        return out, "half-precision instructions ran, and one can be one FLOP or several: give them with --flop"
     return out, None
+
+
+def _of(pattern: re.Pattern, row: dict, quantity) -> dict[tuple, float]:
+    """The columns of this form that hold a number, by the parts of their names."""
+    found = {m.groups() or m[0]: quantity(name) for name in row if (m := pattern.match(name))}
+    return {parts: value for parts, value in found.items() if value is not None}
+
+
+def _contains(whole: tuple, part: tuple) -> bool:
+    """Whether a column of the matrix units counts what another one does: it says less of what it counts."""
+    return whole != part and all(w in (None, p) for w, p in zip(whole, part, strict=True))
 
 
 def place(kernels: Iterable[KernelCounter], machine, precision: str | None = None) -> list[tuple]:
     """Each kernel with the roofline it belongs under, and the share of that roof it reaches.
 
-    The roof: the precision and path of most of its FLOP, or ``precision`` (matrix products). Where the FLOP are not
-    known, or the machine has no such roof, the roof is ``None`` and the share that of the bandwidth B. Returns tuples
-    ``(kernel, roof, share)``.
+    The roof: the precision and path of most of its FLOP, or ``precision`` (matrix products). Where the FLOP or their
+    precision are not known, or the machine has no such roof, the roof is ``None`` and the share that of the bandwidth
+    B. Returns tuples ``(kernel, roof, share)``.
     """
     out = []
     for x in kernels:
@@ -396,11 +436,13 @@ Choices in it
   LC_ALL=C                 decimal points; a report with decimal commas is refused
   --launch-skip N          leave out the first N kernels (warm-up, compilation); --launch-count: how many then
   --kernel-name regex:gemm only kernels whose name matches
-  --clock-control none     the clocks of real life; without it the profiler fixes the base clock, and times are longer
-  --cache-control none     caches as the program leaves them; without it they are emptied before each kernel
+  --clock-control none     the clocks of real life; without it the profiler locks them (to base; from 2026.1 to boost)
+  --cache-control none     caches are not emptied. But a kernel is repeated until all counters are read, and finds what
+                           its own last run left: for data that fit in the L2 leave this option out (cold caches), or
+                           ask for the time and the two dram metrics alone (the profiler's messages then say 1 pass)
   A metric that a card does not have is left out or n/a: see what it has with ncu --query-metrics. Kernels run one at a
-  time, so times are upper bounds. A report in a file (.ncu-rep): ncu --import report.ncu-rep --csv --page raw
-  --print-units base > report.csv
+  time, so times are not quite those of the program. A report in a file (.ncu-rep):
+  ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv
 
 If it says ERR_NVGPUCTRPERM: reading counters is for administrators only. One of these helps
   run it as root           sudo env "PATH=$PATH" ncu ...

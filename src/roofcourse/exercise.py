@@ -70,6 +70,14 @@ def _folded(summary: str, text: str) -> str:
     return f'<details class="rc-hint"><summary>{summary}</summary><p>{text}</p></details>'
 
 
+def _float(value: numbers.Real) -> float:
+    """A number as a float: infinite if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 class _Hinted:
     """What exercises of all kinds have: ``nudge`` says where to look, ``hint`` says the way."""
 
@@ -117,12 +125,17 @@ class Number(_Hinted):
     def check(self, given) -> Verdict:
         if isinstance(given, bool) or not isinstance(given, numbers.Real):
             return Verdict(False, f"The answer is {self.asked}; this is {type(given).__name__}.")
+        given = _float(given)
+        if not math.isfinite(given):
+            return Verdict(False, f"The answer is {self.asked}; this is {given}.")
         right = self.answer()
         if math.isclose(given, right, rel_tol=self.tolerance):
             return Verdict(True, self.praise)
         for m in self.mistakes:
             if math.isclose(given, m.value(), rel_tol=self.tolerance):
                 return Verdict(False, m.message)
+        if given % 1 and given in (float(f"{right:.1g}"), float(f"{right:.2g}")):  # a whole number may be a guess
+            return Verdict(False, "That is the answer, rounded too far: give three digits.")
         if given > 0 and right > 0:
             power = math.log10(given / right)
             if abs(power - round(power)) < self.tolerance / 2 and round(power):
@@ -188,7 +201,7 @@ class Function(_Hinted):
 
     @staticmethod
     def _close(got, want) -> bool:
-        return isinstance(got, numbers.Real) and math.isclose(got, want, rel_tol=1e-9)
+        return isinstance(got, numbers.Real) and math.isclose(_float(got), want, rel_tol=1e-9)
 
     def _same(self, results, function) -> bool:
         return all(self._close(got, function(*case)) for got, case in zip(results, self.cases, strict=True))

@@ -12,7 +12,7 @@ from functools import cache
 from statistics import median
 
 from .tables import read
-from .work import Work
+from .work import Counted
 
 PHASES = ("prefill", "decode")
 #: The modules of a layer that are matrix products, in the order in which they run; the others have no counted FLOP.
@@ -46,12 +46,12 @@ class DecodeStep:
 
 
 @dataclass(frozen=True)
-class LayerCounter:
+class LayerCounter(Counted):
     """One module of layer 14 under the profiler: FLOP counted, bytes and time read from the card.
 
     ``dram_bytes`` and ``l2_bytes``: bytes that crossed the card's memory and its L2, by hardware counters.
-    ``seconds``: the sum of its kernels' times, an upper bound, since the profiler runs kernels one at a time and at the
-    base clock.
+    ``seconds``: the sum of its kernels' times. The profiler runs kernels one at a time, with some of the cost of
+    starting each inside, and here with clocks and caches left alone: not quite the times of the running program.
     ``flop`` is ``None`` for modules that are not matrix products.
     """
 
@@ -75,26 +75,8 @@ class LayerCounter:
         """Tokens that go through the module together: the rows M of its product."""
         return self.batch * (self.prompt_length if self.phase == "prefill" else 1)
 
-    @property
-    def work(self) -> Work:
-        """FLOP by formula and bytes by counter. Raises ``ValueError`` for a module that is no matrix product."""
-        if self.flop is None:
-            raise ValueError(f"{self.module} is no matrix product: its FLOP were not counted")
-        return Work(self.flop, self.dram_bytes)
-
-    @property
-    def intensity(self) -> float:
-        """FLOP per byte of memory traffic."""
-        return self.work.intensity
-
-    @property
-    def flop_per_s(self) -> float:
-        return self.work.flop / self.seconds
-
-    @property
-    def bytes_per_s(self) -> float:
-        """Achieved memory bandwidth in bytes/s, with the bytes of the counters."""
-        return self.dram_bytes / self.seconds
+    def _uncounted(self) -> str:
+        return f"{self.module} is no matrix product: its FLOP were not counted"
 
 
 @cache

@@ -37,7 +37,8 @@ FLAT_KERNELS = ("core_gemm", "core_fma", "square", "fma_wide")
 @dataclass(frozen=True)
 class Recipe:
     """What is done in a lever, before anyone measures it. ``ways``: kernel and precision (``None``: any), before and
-    after. ``predict(before, after, roofs)`` is the factor by which a unit of the result should get faster."""
+    after. ``predict(before, after, roofs)`` is the factor by which a unit of the result should get faster, ``because``
+    what it comes from. ``on_gpu``: these two on a GPU, where they are others."""
 
     name: str
     title: str
@@ -49,6 +50,7 @@ class Recipe:
     predict: Callable[[Measurement, Measurement, tuple[Roofline, Roofline]], float]
     because: str
     at_most: bool = False
+    on_gpu: tuple[Callable[[Measurement, Measurement, tuple[Roofline, Roofline]], float], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,18 @@ class Lever:
     @property
     def predicted(self) -> float:
         """The factor that the model gives, from counted work and the roofs."""
-        return self.recipe.predict(self.before, self.after, self.roofs)
+        predict, _ = self._model
+        return predict(self.before, self.after, self.roofs)
+
+    @property
+    def because(self) -> str:
+        """What the predicted factor comes from, in words."""
+        return self._model[1]
+
+    @property
+    def _model(self) -> tuple[Callable, str]:
+        r = self.recipe
+        return (r.predict, r.because) if self.before.device == "cpu" or r.on_gpu is None else r.on_gpu
 
     @property
     def gain(self) -> float:
@@ -92,9 +105,9 @@ class Lever:
         return tuple(100 * roof.time(x.work) / x.seconds for x, roof in pairs)
 
     def prediction(self) -> str:
-        """Two lines to read before the measured gain: the factor, and what it comes from."""
+        """What to read before the measured gain: the factor, and what it comes from."""
         most = "at most " if self.recipe.at_most else ""
-        return f"predicted {most}{self.predicted:.3g} times as fast:\n{self.recipe.because}"
+        return f"predicted {most}{self.predicted:.3g} times as fast:\n{self.because}"
 
     def __repr__(self) -> str:
         first, second = self.percent_of_roof()
@@ -219,11 +232,11 @@ RECIPES: dict[str, Recipe] = {
             "Fuse attention",
             "move less",
             "right",
-            "written out: products, softmax, product",
+            "written out: product, softmax, product",
             "one fused call",
             (("attention_steps", None), ("attention_fused", None)),
             _by_bounds,
-            "the bounds of three kernels added up, against that of one",
+            "three bounds added up, against that of one",
         ),
         Recipe(
             "block",
@@ -234,7 +247,7 @@ RECIPES: dict[str, Recipe] = {
             "tiles of 64",
             (("gemm_rows", None), ("gemm_blocked", None)),
             _by_bounds,
-            "the bounds with the counted bytes of both loop orders",
+            "the counted bytes of both loop orders",
         ),
         Recipe(
             "shorter",
@@ -256,15 +269,15 @@ RECIPES: dict[str, Recipe] = {
             "16 rows at a time",
             (("rows", None), ("rows", None)),
             _by_bounds,
-            "the weights are read once for all rows, until the ridge point",
+            "weights read once, until the ridge point",
         ),
         Recipe(
             "units",
             "Use wide units",
             "compute better",
             "up",
-            "one number an instruction",
-            "a whole register an instruction",
+            "one number at a time",
+            "a whole register",
             (("fma_scalar", None), ("fma_wide", None)),
             lambda before, after, roofs: float(after.batch),
             "numbers in a register",
@@ -278,7 +291,9 @@ RECIPES: dict[str, Recipe] = {
             "BF16",
             (("square", "fp32"), ("square", "bf16")),
             _by_width,
-            "twice as many numbers in a register or a matrix unit",
+            "twice as many numbers in a register or unit",
+            # FP32 runs without matrix units there and BF16 with them: the width of a number says little.
+            on_gpu=(_by_bounds, "the two roofs"),
         ),
         Recipe(
             "latency",
@@ -289,7 +304,7 @@ RECIPES: dict[str, Recipe] = {
             "sixteen chains side by side",
             (("fma_chain", None), ("fma_scalar", None)),
             lambda before, after, roofs: float(FMA_IN_FLIGHT),
-            "four cycles for each, two starting in one: eight in flight",
+            "4 cycles for each, 2 start in one: 8 in flight",
         ),
         Recipe(
             "stride",
@@ -300,7 +315,7 @@ RECIPES: dict[str, Recipe] = {
             "every number of a line",
             (("read_strided", None), ("read_together", None)),
             _by_lines,
-            "a line is moved whole, however little of it is used",
+            "a line is moved whole, however little is used",
         ),
         Recipe(
             "batch",
@@ -311,7 +326,7 @@ RECIPES: dict[str, Recipe] = {
             "one call for all",
             (("gemm_loop", None), ("gemm_batched", None)),
             _by_room,
-            "from the measured time of the loop down to the bound",
+            "from the loop's time down to the bound",
             at_most=True,
         ),
         Recipe(
@@ -323,7 +338,7 @@ RECIPES: dict[str, Recipe] = {
             "one launch of a recorded graph",
             (("launches", None), ("graph", None)),
             _by_room,
-            "from the measured time of the launches down to the bound",
+            "from the launches' time down to the bound",
             at_most=True,
         ),
     )
@@ -426,13 +441,13 @@ class Question:
 QUESTIONS = (
     Question(
         "Is it above the roof?",
-        "its percent of the roof is well past 100",
+        "well over 100 % of the roof",
         "The roof does not hold here: a cache serves part of the bytes, or the count is wrong.",
-        ("count the bytes that memory moved", "compare with the roof of the cache"),
+        ("measure the bytes that memory moved", "compare with the roof of the cache"),
         "nowhere yet",
     ),
     Question(
-        "Does it take as long with half the problem?",
+        "Does it take as long with half the FLOP and bytes?",
         "its time is a few launches, or the program takes longer than its kernels together",
         "Launches or gaps: nothing of the machine is busy.",
         ("one batched call", "fuse kernels", "replay a graph", "launch ahead"),
@@ -466,7 +481,7 @@ QUESTIONS = (
         "I is right of the ridge point",
         "Compute-bound: compute better.",
         ("matrix units", "a shorter format", "fewer operations", "shapes that fill the tile"),
-        "up, under another roof",
+        "up, under another roof; left with fewer operations",
         {"kernel": "conv", "device": "h100", "reaches": 100, "levers": "half~matrix"},
     ),
 )

@@ -15,7 +15,6 @@ Dashes are not used to tell precisions or devices apart: in this course a dashed
 
 from __future__ import annotations
 
-import math
 import zlib
 from dataclasses import dataclass
 
@@ -30,7 +29,7 @@ class Swatch:
 
     name: the end of its CSS variable (`--rc-device-h100`); light, dark: "#rrggbb" for marks and lines;
     light_text, dark_text: the same hue with a contrast of at least 4.5, for words in that colour;
-    marker: a key of MARKERS.
+    marker: a shape, each with an inside: a filled mark is a measurement, a hollow one was not stable.
     """
 
     name: str
@@ -52,39 +51,6 @@ class Swatch:
         return f"--rc-{self.name}"
 
 
-def _star(points: int, inner: float, turn: float = -90.0) -> str:
-    corners = []
-    for i in range(2 * points):
-        radius = 1.15 if i % 2 == 0 else 1.15 * inner
-        angle = math.radians(turn + 180.0 * i / points)
-        corners.append(f"{radius * math.cos(angle):.3f},{radius * math.sin(angle):.3f}")
-    return "M" + "L".join(corners) + "Z"
-
-
-def _polygon(corners: int, radius: float, turn: float) -> str:
-    angles = [math.radians(turn + 360.0 * i / corners) for i in range(corners)]
-    return "M" + "L".join(f"{radius * math.cos(a):.3f},{radius * math.sin(a):.3f}" for a in angles) + "Z"
-
-
-#: Marker shapes as SVG paths about (0, 0), y downwards, all of about the area of the unit circle. Every shape has an
-#: inside: a filled mark is a measurement, a hollow one a measurement that was not stable.
-MARKERS: dict[str, str] = {
-    "circle": "M-1,0A1,1 0 1 1 1,0A1,1 0 1 1 -1,0Z",
-    "square": "M-0.89,-0.89H0.89V0.89H-0.89Z",
-    "triangle": _polygon(3, 1.4, -90),
-    "diamond": "M0,-1.3L1.3,0L0,1.3L-1.3,0Z",
-    "triangle-down": _polygon(3, 1.4, 90),
-    "pentagon": _polygon(5, 1.15, -90),
-    "hexagon": _polygon(6, 1.1, 0),
-    "star": _star(5, 0.5),
-    "triangle-right": _polygon(3, 1.4, 0),
-    "triangle-left": _polygon(3, 1.4, 180),
-    "plus": "M-0.4,-1.2H0.4V-0.4H1.2V0.4H0.4V1.2H-0.4V0.4H-1.2V-0.4H-0.4Z",
-    "cross": "M-0.57,-1.13L0,-0.57L0.57,-1.13L1.13,-0.57L0.57,0L1.13,0.57L0.57,1.13L0,0.57L-0.57,1.13L-1.13,0.57"
-    "L-0.57,0L-1.13,-0.57Z",
-    "thin-diamond": "M0,-1.5L0.9,0L0,1.5L-0.9,0Z",
-}
-
 #: Device key -> swatch, in the study's order; "cpu" is the reader's own machine when it is not in the catalogue.
 DEVICES: dict[str, Swatch] = {
     key: Swatch(f"device-{key}", light, dark, marker)
@@ -101,7 +67,7 @@ DEVICES: dict[str, Swatch] = {
         ("mi100", "#b67b23", "#edba3f", "pentagon"),
         ("mi210", "#7d3420", "#dc4a1a", "cross"),
         ("rtx4080", "#c6235a", "#dd778f", "star"),
-        ("cpu", "#363636", "#75726e", "thin-diamond"),
+        ("cpu", "#363636", "#ffffff", "thin-diamond"),
     ]
 }
 
@@ -121,7 +87,7 @@ OWN = ("local", "cuda", "rocm", "xpu", "mps", "cpu")
 PRECISIONS: dict[str, Swatch] = {
     name: Swatch(f"precision-{name.replace('_', '-')}", light, dark, marker)
     for name, light, dark, marker in [
-        ("fp64", "#462084", "#7d58d1", "hexagon"),
+        ("fp64", "#462084", "#7d58d1", "plus"),
         ("fp32", "#0a8ef5", "#a3c0ff", "square"),
         ("tf32", "#036084", "#3ea5b6", "triangle"),
         ("fp16", "#0c8b72", "#47fddd", "circle"),
@@ -140,7 +106,7 @@ ROLES: dict[str, Swatch] = {
         ("muted", "#57606a", "#a1a8b0"),  # second-rank words, ticks
         ("grid", "#dfe3e7", "#30363d"),  # decoration: no contrast asked of it
         ("faint", "#aab2bb", "#5c656f"),  # other devices in the background of a chart
-        ("surface", "#fffffe", "#14181f"),  # halo behind words that cross a line
+        ("surface", "#fffffe", "#121212"),  # the page itself: inside hollow marks, behind words that cross a line
         ("accent", "#b3261e", "#ff8a80"),  # the answer of a chart, the chosen point
         ("memory", "#1b7f79", "#4fd1c5"),  # memory-bound: region tint, the bar Q/B
         ("compute", "#a8590b", "#f0a85a"),  # compute-bound: region tint, the bar W/F
@@ -215,27 +181,6 @@ def css(scope: str = ":root", names: set[str] | None = None) -> str:
     dark = ";".join(f"{name}:{values[1]}" for name, values in table.items())
     where = ",".join(page if scope == ":root" else f"{page} {scope}" for page in DARK_PAGE_SELECTORS)
     return f"{scope}{{{light}}}@media screen{{{where}{{{dark}}}}}"
-
-
-def as_dict() -> dict[str, dict]:
-    """The palette as plain data for the explorers: groups of {key: {light, dark, light_text, dark_text, marker}}."""
-    groups = {"devices": DEVICES, "precisions": PRECISIONS, "roles": ROLES}
-    return {
-        "markers": dict(MARKERS),
-        **{
-            group: {
-                key: {
-                    "light": s.light,
-                    "dark": s.dark,
-                    "light_text": s.light_text,
-                    "dark_text": s.dark_text,
-                    "marker": s.marker,
-                }
-                for key, s in table.items()
-            }
-            for group, table in groups.items()
-        },
-    }
 
 
 def luminance(colour: str) -> float:

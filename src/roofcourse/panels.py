@@ -10,12 +10,12 @@ import asyncio
 import html
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 
 import ipywidgets
 
-from . import explore
+from . import explore, words
 from .explore.own import own_device
 from .measure import plan, support
 from .measure.device import Device, open_device
@@ -27,7 +27,7 @@ from .records import Measurement, Run
 
 NO_TORCH = "Measuring needs torch, which is not installed here: pip install 'roofcourse[live]'."
 WITHOUT_KERNEL = (
-    "In Jupyter there is a button here that measures the chosen product on your own machine. Without a kernel you can "
+    "In Jupyter there are buttons here that measure the chosen product on your own machine. Without a kernel you can "
     "look at what has been measured, and add a run file of your own."
 )
 
@@ -195,11 +195,14 @@ class Panel(ipywidgets.VBox):
 
     def _show(self, session: Session) -> None:
         """Put what is there so far into the chart, as soon as it makes a roof."""
-        others = {k: d for k, d in self.explorer.own.items() if k != self._keys.get(id(session))}
+        shown = self._keys.get(id(session))
+        others = {k: d for k, d in self.explorer.own.items() if k != shown}
         try:
             own = own_device(session.run(), session.device.name, others)
         except LookupError:  # no bandwidth yet
             return
+        if shown in self.explorer.own:
+            own = replace(own, colour=self.explorer.own[shown].colour)
         self._keys[id(session)] = own.key
         self._later(lambda: self.explorer.show_own(own))
 
@@ -263,8 +266,8 @@ def _sentence(text: str) -> str:
 def _result(name: str, label: str, x: Measurement) -> str:
     note = _sentence(x.note or "unstable")
     doubt = f" Suspect: {x.suspect}." if x.suspect else "" if x.stable else f" {note[0].upper()}{note[1:]}"
-    seconds = explore.format.time3(x.seconds)
-    return f"{name}, {label}, M = {x.m}, N = K = {x.n}: {seconds}, {explore.format.flop(x.flop_per_s)}/s.{doubt}"
+    seconds = words.time3(x.seconds)
+    return f"{name}, {label}, M = {x.m}, N = K = {x.n}: {seconds}, {words.flop(x.flop_per_s)}/s.{doubt}"
 
 
 def panel(device="h100", precision=None, m: int = 16, *, run=None, quick: bool = True, hardware=None) -> Panel:

@@ -75,5 +75,5 @@ def precision(name: str | Precision) -> Precision:
     if key in PRECISIONS:
         return PRECISIONS[key]
     near = get_close_matches(key, [*PRECISIONS, *_ALIASES], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     raise ValueError(f"unknown precision {name!r}{hint} Known: {', '.join(PRECISIONS)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from .files import check_output, read_text
 from .precision import precision as _precision
-from .work import Work
+from .texttable import table
+from .work import Rates, Work
 
 #: What this version writes. Version 1 had no evidence and no refusals; it is still read.
 SCHEMA = "roofcourse-run/2"
@@ -51,15 +54,16 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Rates):
     """One timed kernel.
 
     ``work``: its FLOP and bytes by formula. ``seconds``: the median time of one call. ``spread``: interquartile range
     divided by the median (no unit), ``None`` where the source did not record it. ``stable``: False if the source found
-    the spread too wide to trust the point as a ceiling; ``note`` says why. ``kind``: ``"measured live"`` or
-    ``"measured"``. ``source``: key of ``data/sources.json``, or the run it belongs to. ``implementation``: what ran it,
-    where there is a choice (``"torch"``, ``"numba"``, ``"triton"``). ``suspect``: why the number cannot be right, if a
-    check says so; such a point never sets a ceiling. ``evidence``: samples and circumstances of a live measurement.
+    the spread too wide to trust the point as a ceiling; ``note`` says why. ``kind``: ``"measured live"``,
+    ``"measured"`` or ``"derived"`` (worked out from a measured one; ``note`` says what is supposed). ``source``: key of
+    ``data/sources.json``, or the run it belongs to. ``implementation``: what ran it, where there is a choice
+    (``"torch"``, ``"numba"``, ``"triton"``). ``suspect``: why the number cannot be right, if a check says so; such a
+    point never sets a ceiling. ``evidence``: samples and circumstances of a live measurement.
     """
 
     device: str
@@ -87,21 +91,6 @@ class Measurement:
     def __post_init__(self) -> None:
         if not (isinstance(self.seconds, (int, float)) and 0 < self.seconds < float("inf")):
             raise ValueError(f"seconds must be positive and finite, not {self.seconds!r} ({self.label})")
-
-    @property
-    def flop_per_s(self) -> float:
-        """Throughput P = W / T, in FLOP/s."""
-        return self.work.flop / self.seconds
-
-    @property
-    def bytes_per_s(self) -> float:
-        """Achieved bandwidth Q / T, in bytes/s, with Q by formula."""
-        return self.work.bytes / self.seconds
-
-    @property
-    def intensity(self) -> float:
-        """Arithmetic intensity W / Q, in FLOP/byte."""
-        return self.work.intensity
 
     @property
     def shape(self) -> str:
@@ -181,9 +170,7 @@ class Measurements(Sequence):
     _HEAD = ("device", "kernel", "precision", "I (FLOP/byte)", "time (µs)", "TFLOP/s", "GB/s", "note")
 
     def __repr__(self) -> str:
-        rows = [list(self._HEAD), *self._rows()]
-        width = [max(len(r[i]) for r in rows) for i in range(len(self._HEAD))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows)
+        return table([self._HEAD, *self._rows()], left=len(self._HEAD))
 
     def _repr_html_(self) -> str:
         return html_table(self._HEAD, self._rows())
@@ -200,6 +187,33 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 _COLUMNS = (*Measurement.__dataclass_fields__, "flop_per_s", "bytes_per_s", "intensity", "shape")
+
+
+#: Facts of a manifest that tell machines apart; virtual ones often share a name.
+_TELLING = (
+    "key",
+    "name",
+    "cores",
+    "threads",
+    "multiprocessors",
+    "last_level_cache_bytes",
+    "vector_instructions",
+    "device_hash",
+)
+
+
+def differences(there: dict, here: dict, *more: str) -> list[tuple[str, object, object]]:
+    """What tells two manifests apart: facts with their values there and here; none if they are of the same machine.
+
+    ``more``: facts that have to agree besides those of the machine. A fact that one of them lacks tells nothing. The
+    threads of torch set the pace of a CPU alone.
+    """
+    pairs = ((fact, there.get(fact), here.get(fact)) for fact in (*_TELLING, *more))
+    return [
+        (fact, one, other)
+        for fact, one, other in pairs
+        if None not in (one, other) and one != other and (fact != "threads" or here.get("key") == "cpu")
+    ]
 
 
 @dataclass(frozen=True)
@@ -229,12 +243,10 @@ class Run:
                 f"runs of method versions {self.method_version} and {other.method_version} do not merge: "
                 "their numbers are not comparable; measure again"
             )
-        for fact in ("key", "name", "torch", "threads"):
-            if self.machine.get(fact) != other.machine.get(fact):
-                raise ValueError(
-                    f"runs of different machines do not merge: {fact} is {self.machine.get(fact)!r} in one and "
-                    f"{other.machine.get(fact)!r} in the other"
-                )
+        for fact, one, two in differences(self.machine, other.machine, "torch"):
+            raise ValueError(
+                f"runs of different machines do not merge: {fact} is {one!r} in one and {two!r} in the other"
+            )
         refusals = dict.fromkeys((*self.refusals, *other.refusals))
         points = self.measurements + other.measurements
         whole = self.complete and other.complete
@@ -271,17 +283,21 @@ def json_rows(head: dict, **lists: list[dict]) -> str:
 def write_text(path: str | os.PathLike, text: str, *, overwrite: bool = False) -> Path:
     """Write a file whole or not at all: into a temporary one first, then renamed, so that a crash leaves the old one.
 
-    Raises ``FileExistsError`` in one line if ``path`` exists and ``overwrite`` is false.
+    A file that is replaced keeps its mode, and a symbolic link stays one. Raises ``FileExistsError`` in one line if
+    ``path`` exists and ``overwrite`` is false, ``OSError`` where nothing can be written.
     """
     path = Path(path)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another name, or pass overwrite=True")
-    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
+    check_output(path)
+    target = path.resolve()
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644  # a result is meant to be shared
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(temporary, 0o644)  # mkstemp makes it private; a result is meant to be shared
-        os.replace(temporary, path)
+        os.chmod(temporary, mode)  # mkstemp makes it private
+        os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -314,11 +330,8 @@ _STORED = (
 
 def read_run(path: str | os.PathLike) -> Run:
     """Read a run file. Raises ``ValueError`` in one line (file, what is wrong, what to do) if it is not a whole one."""
-    path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
+        text = read_text(path, "a run file")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not a run file, or cut short ({error})") from None
     return parse_run(text, path)
@@ -341,18 +354,8 @@ def parse_run(text: str, path: str | os.PathLike) -> Run:
         raise ValueError(f"{path}: schema {data['schema']!r}; this version of roofcourse reads {SCHEMA!r}{hint}")
     try:
         machine = data["machine"]
-        key, _ = machine["key"], machine["name"]
-        rows = [
-            Measurement(
-                device=key,
-                work=Work(row["flop"], row["bytes"]),
-                kind="measured live",
-                source=f"run of {machine['utc']}",
-                evidence=_evidence(row.get("evidence")),
-                **{f: row[f] for f in _STORED if f in row},
-            )
-            for row in data["measurements"]
-        ]
+        facts = _checked(machine, _FACTS)
+        rows = [_measurement(row, facts["key"], f"run of {facts['utc']}") for row in data["measurements"]]
         refusals = tuple((r["what"], r["why"]) for r in data.get("refusals", ()))
         placed = tuple(data.get("placed", ()))
         return Run(data["method_version"], machine, Measurements(rows), refusals, data.get("complete", True), placed)
@@ -360,6 +363,54 @@ def parse_run(text: str, path: str | os.PathLike) -> Run:
         raise ValueError(f"{path}: broken run file: field {error} is missing") from None
     except (TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path}: broken run file: {error}") from None
+
+
+def _measurement(row: dict, device: str, source: str) -> Measurement:
+    fields = _checked(row, _FIELDS)
+    work, evidence = Work(row["flop"], row["bytes"]), _evidence(row.get("evidence"))
+    return Measurement(
+        device, work=work, seconds=row["seconds"], kind="measured live", source=source, evidence=evidence, **fields
+    )
+
+
+def _checked(row: dict, kinds: dict[str, str]) -> dict:
+    """The fields that ``kinds`` names, without those that are null.
+
+    Raises ``ValueError`` for a value of another kind, ``KeyError`` where one of the :data:`_NEEDED` is missing.
+    """
+    if not isinstance(row, dict):
+        raise ValueError("an entry is not a group of named fields")
+    found = {name: row[name] for name in kinds if name in _NEEDED or row.get(name) is not None}
+    for name, value in found.items():
+        if not _IS[kinds[name]](value):
+            raise ValueError(f"{name} must be {kinds[name]}, not {json.dumps(value, ensure_ascii=False)}")
+    return found
+
+
+# What the fields of a run file hold, and how that is seen. A text where a number is computed with would fail later.
+_TEXT, _NUMBER, _SIZE, _TRUTH = "text", "zero or more", "a whole number of 1 or more", "true or false"
+_IS = {
+    _TEXT: lambda x: isinstance(x, str),
+    _NUMBER: lambda x: _is_number(x) and 0 <= x < float("inf"),
+    _SIZE: lambda x: _is_number(x) and x >= 1 and x % 1 == 0,
+    _TRUTH: lambda x: isinstance(x, bool),
+}
+_FIELDS = {
+    **dict.fromkeys(("kernel", "precision", "cache_state", "note", "implementation", "suspect"), _TEXT),
+    **dict.fromkeys(SHAPE, _SIZE),
+    **dict.fromkeys(("working_set_bytes", "spread"), _NUMBER),
+    "stable": _TRUTH,
+}
+_FACTS = {
+    **dict.fromkeys(("key", "name", "utc", "torch"), _TEXT),
+    **dict.fromkeys(("cores", "load_average"), _NUMBER),
+    **dict.fromkeys(("memory_bytes", "last_level_cache_bytes", "power_limit_watts"), _NUMBER),
+}
+_NEEDED = ("kernel", "precision", "key", "name", "utc")
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _evidence(row: dict | None) -> Evidence | None:

@@ -63,11 +63,11 @@ class Roofline:
 
     def compute_time(self, work: Work):
         """``W / F`` in seconds: how long the arithmetic alone takes at the peak."""
-        return work.flop / self.peak
+        return _work(work).flop / self.peak
 
     def memory_time(self, work: Work):
         """``Q / B`` in seconds: how long the traffic alone takes at full bandwidth."""
-        return work.bytes / self.bandwidth
+        return _work(work).bytes / self.bandwidth
 
     def bound(self, work):
         """``"memory"`` left of the ridge point, ``"compute"`` at or right of it.
@@ -101,3 +101,9 @@ class Roofline:
             f"{name}: peak {self.peak / 1e12:,.4g} TFLOP/s, bandwidth {self.bandwidth / 1e9:,.4g} GB/s, "
             f"ridge point {self.ridge_point:,.4g} FLOP/byte"
         )
+
+
+def _work(value) -> Work:
+    if not isinstance(value, Work):
+        raise ValueError(f"a time follows from a Work, such as rc.gemm(16, 8192, 8192), not from {value!r}")
+    return value

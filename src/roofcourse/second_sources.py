@@ -80,7 +80,7 @@ def peak_sources(card: Device | str, precision="fp16", path: str = "gemm") -> tu
     _, best = ceiling_sources(d.key, name, path)
     found = [PeakSource(roof.peak, STUDY, f"best stable {_how(best)}")]
     found += [
-        PeakSource(x.flop_per_s, STUDY, f"{_how(x)}, not stable: spread {x.spread:.0%}", stable=False)
+        PeakSource(x.flop_per_s, STUDY, f"{_how(x)}, not stable: spread {100 * x.spread:.0f} %", stable=False)
         for x in d.measurements("gemm" if path == "gemm" else "fma", name)
         if not x.stable and x.flop_per_s > roof.peak and x.cache_state != "cold"
     ]
@@ -93,7 +93,7 @@ def peak_sources(card: Device | str, precision="fp16", path: str = "gemm") -> tu
         long = [r for r in _rows_of("sustained", d.key) if r["precision"] == name and r["flop_per_s"]]
         if long:
             r = max(long, key=lambda r: r["flop_per_s"])
-            method = f"sustained run, cuBLASLt, {r['m']}x{r['n']}x{r['k']}"
+            method = f"after 10,000 warm-up products, cuBLASLt, {r['m']}x{r['n']}x{r['k']}"
             found.append(PeakSource(r["flop_per_s"], "azure_ai_benchmarking", method))
     if (name, path) in _nominal_peaks(d.key):
         row = _nearest(_peak_rows(d.key, name, path), "peak_flop_per_s")
@@ -164,7 +164,7 @@ def read_sweep(card: str) -> Measurements:
             working_set_bytes=r["working_set_bytes"],
             spread=r["spread"],
             stable=r["spread"] <= 0.1,
-            note=None if r["spread"] <= 0.1 else f"unstable: spread {r['spread']:.0%}",
+            note=None if r["spread"] <= 0.1 else f"unstable: spread {100 * r['spread']:.0f} %",
             source="gpu_benches",
         )
         for r in sorted(rows, key=lambda r: r["working_set_bytes"])

@@ -122,7 +122,7 @@ def write_timelines(timelines: dict[str, Timeline], path: str | os.PathLike) -> 
             "source": t.source,
             "ns": _ns(t.seconds),
             "plain_ns": None if t.plain_seconds is None else _ns(t.plain_seconds),
-            "spans": [[s.name, s.lane, _ns(s.start), _ns(s.seconds)] for s in t.spans],
+            "spans": [_row(s, t.seconds) for s in t.spans],
         }
         for name, t in timelines.items()
     }
@@ -154,6 +154,12 @@ def read_timelines(path: str | os.PathLike) -> dict[str, Timeline]:
         raise ValueError(f"{path}: not a whole file of timelines: field {error} is missing") from None
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: not a file of timelines ({error})") from None
+
+
+def _row(span: Span, whole: float) -> list:
+    """Both ends are rounded, and the length is what is between them: rounded by itself it could pass the whole."""
+    start, end = _ns(span.start), min(_ns(span.end), _ns(whole))
+    return [span.name, span.lane, start, end - start]
 
 
 def _ns(seconds: float) -> int:

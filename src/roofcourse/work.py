@@ -7,8 +7,10 @@ The rules, once and for all:
 * bytes are reads **and** writes between memory and the chip; each input counts once, each output once (the
   *compulsory* traffic). A real kernel can move more; it moves less only if a cache keeps data between kernels.
 
-Every size may be a number or a NumPy array (shapes broadcast); sizes are counts of elements. Every function raises one
-``ValueError`` for a size that is zero, negative, NaN or not a number, and for an unknown precision.
+Every size may be a number or a NumPy array (shapes broadcast); sizes are counts of elements. They need not be whole:
+the formulas hold in between as well, where a curve is drawn, or a size is looked for whose intensity is the ridge
+point. Every function raises one ``ValueError`` for a size that is zero, negative, NaN or not a number, and for an
+unknown precision.
 
 Sources. [1] "The roofline model, from measured data" (S. Zhang, 2026), sections 1, 2 and 4 and the method of its
 data. [2] "Roofline: locating GPU bottlenecks by arithmetic intensity" (2026), sections 2 and 4. [3] Williams, Waterman,
@@ -63,8 +65,43 @@ class Work:
     __rmul__ = __mul__
 
 
+class Rates:
+    """What follows from the ``work`` of a kernel and the ``seconds`` it took, for the records that have both."""
+
+    @property
+    def flop_per_s(self) -> float:
+        """Throughput P = W / T, in FLOP/s."""
+        return self.work.flop / self.seconds
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Achieved bandwidth Q / T, in bytes/s."""
+        return self.work.bytes / self.seconds
+
+    @property
+    def intensity(self) -> float:
+        """Arithmetic intensity W / Q, in FLOP/byte."""
+        return self.work.intensity
+
+
+class Counted(Rates):
+    """The same for a record of counters: ``dram_bytes``, and ``flop`` that may be ``None``, not known."""
+
+    @property
+    def work(self) -> Work:
+        """FLOP, and bytes by counter. Raises ``ValueError`` in one line where the FLOP are not known."""
+        if self.flop is None:
+            raise ValueError(self._uncounted())
+        return Work(self.flop, self.dram_bytes)
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Achieved memory bandwidth in bytes/s, with the bytes of the counters, whether or not the FLOP are known."""
+        return self.dram_bytes / self.seconds
+
+
 def _count(**sizes):
-    return [number(v, name, "a count", zero=False) for name, v in sizes.items()]
+    return [number(v, name, None, zero=False) for name, v in sizes.items()]
 
 
 def _bytes_per_element(precision: str | Precision) -> float:

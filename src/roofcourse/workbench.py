@@ -45,7 +45,8 @@ def live(bench, fn: Callable, shapes: Shapes, *, precision: str, name: str | Non
     from .place import place
     from .place.naming import tensors
 
-    made = tensors(["x".join(str(n) for n in shape) for shape in shapes], precision, bench.hardware.place)
+    words = ["x".join(str(n) for n in shape) for shape in shapes]
+    made = tensors(words, precision, bench.hardware.place, bench.hardware.free_bytes())
     return place(fn, *made, name=name, bench=bench, work=work, sweep=sweep)
 
 
@@ -53,7 +54,9 @@ def recorded(run: Run, fn: Callable, shapes: Shapes, *, name: str | None, sweep)
     """The point of ``fn`` in this run. Raises ``LookupError`` in one line if it was not placed, or not in this form."""
     from .place.store import placed
 
-    name = name or fn.__name__
+    if not callable(fn):
+        raise ValueError(f"place needs a function and the shapes of its tensors, not {fn!r:.60}")
+    name = name or getattr(fn, "__name__", repr(fn))
     known = run.machine.get("functions", {})
     how = "set source = 'live' to place it on your machine"
     if name not in known:

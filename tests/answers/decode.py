@@ -51,6 +51,8 @@ WRONG = {
     "6.4": [
         ((H100_MEMORY - READ) // (KV * 4096), "also the embedding"),
         (H100_MEMORY // (KV * 4096), "on the card as well"),
+        (298, "round down"),
+        (296, "take qwen.bytes_stored"),
         (12, "take qwen.bytes_stored"),
     ],
     "6.5": [("doubles", "A cache is not"), ("halves", "so do the FLOP"), (2, "Answer with one of")],

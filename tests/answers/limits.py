@@ -33,7 +33,8 @@ WRONG = {
     "7.2": [
         (lambda m, t, w, q, f, b: max(w / f, q / b), "without padding"),
         (lambda m, t, w, q, f, b: max(w / f, q / b) * math.ceil(m / t) * t / m, "padded the bytes as well"),
-        (lambda m, t, w, q, f, b: max(w * t / m / f, q / b), "one block"),
+        (lambda m, t, w, q, f, b: max(w * (m // t + 1) * t / m / f, q / b), "round up, do not add one"),
+        (lambda m, t, w, q, f, b: max(w * t / m / f, q / b), "That is one block"),
         (lambda m, t, w, q, f, b: w * math.ceil(m / t) * t / m / f + q / b, "added the two times"),
         (lambda m, t, w, q, f, b: 1.0, "it gives 1.0"),
         (3, "The answer is a function"),

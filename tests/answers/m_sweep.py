@@ -48,6 +48,6 @@ WRONG = {
         ((Q_SQUARE / H200_B) / T_SQUARE, "its inverse"),
         (2, "Divide the measured time"),
     ],
-    "5.6": [("launch", "two hundred"), ("choice", "nothing falls"), ("gaps", "single kernels"), (5, "Answer with")],
-    "5.7": [("launch", "counts in the time"), ("choice", "far from its roof"), ("padding", "far from their roofs")],
+    "5.6": [("launch", "two hundred"), ("choice", "has a part"), ("gaps", "single kernels"), (5, "Answer with")],
+    "5.7": [("launch", "lies inside the time"), ("choice", "far from its roof"), ("padding", "far from their roofs")],
 }

@@ -36,6 +36,7 @@ WRONG = {
         (lambda w1, q1, w2, q2, f, b: max((w1 + w2) / f, (q1 + q2) / b), "fused kernel at best"),
         (lambda w1, q1, w2, q2, f, b: w1 / f + q1 / b + w2 / f + q2 / b, "not the sum"),
         (lambda w1, q1, w2, q2, f, b: max(w1 / f, q1 / b, w2 / f, q2 / b), "has to run as well"),
+        (lambda w1, q1, w2, q2, f, b: max(w1 / f, q1 / b) + q2 / b, "it gives 11"),  # 2 + 10 + 1
         (lambda w1, q1, w2, q2, f, b: 1.0, "it gives 1.0"),
         (4, "The answer is a function"),
     ],
@@ -52,12 +53,12 @@ WRONG = {
         ("undetermined", "are evidence"),
         ("luck", "Answer"),
     ],
-    "9.5": [("launch", "no neighbour"), ("operators", "one operator"), ("bytes", "nobody has counted"), (5, "Answer")],
+    "9.5": [("launch", "no neighbour"), ("operators", "one operator"), ("bytes", "nobody has measured"), (5, "Answer")],
     "9.6": [
         (T_ATTENTION * H100_B / COUNTED, "those of the formula"),
         (COUNTED / Q_ATTENTION, "too many bytes"),
         (Q_ATTENTION / H100_B / T_ATTENTION, "its inverse"),
-        (5, "not the counted ones"),
+        (5, "not the measured ones"),
     ],
     "9.7": [(42.67, "more, not less"), (128, "read once"), (64, "counted bytes"), (50, "three arrays move")],
 }

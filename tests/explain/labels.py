@@ -8,8 +8,9 @@ from pathlib import Path
 
 import roofcourse as rc
 from roofcourse import catalogue
+from roofcourse.bench import RECORDED_KERNELS
 from roofcourse.records import Measurement, Measurements
-from roofcourse.tables import read
+from roofcourse.tables import data_folder, read
 from roofcourse.work import Work
 
 HERE = Path(__file__).parent
@@ -104,6 +105,38 @@ def explained(label: Label):
         return rc.explain(point, roof)
     facts = {"counted_bytes": label.counted_bytes()}
     return rc.explain(point, roof, label.sweep(), label.launch(), device=_machine(label.device), **facts)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A recorded kernel of chapter 9, what was counted of it, and the point that does its work without new memory."""
+
+    point: str
+    new_bytes: float
+    there: str
+    right: list
+    why: str
+
+    def explained(self):
+        placed = {p.name: p for p in rc.placed(data_folder() / "runs" / RECORDED_KERNELS)}
+        mine = placed[self.point]
+        there = placed[self.there].seconds if self.there else None
+        return rc.explain(
+            mine,
+            mine.roofline,
+            [placed["tiny_4"]] if self.point == "tiny" else (),
+            mine.launch,
+            kernels=sum(o.calls for o in mine.operators),
+            operator_seconds=mine.operator_seconds,
+            new_bytes=self.new_bytes,
+            reused_seconds=there,
+        )
+
+
+def kernels() -> list[Kernel]:
+    """Half ``"c"``: new memory."""
+    with open(HERE / "labelled_c.toml", "rb") as file:
+        return [Kernel(**row) for row in tomllib.load(file)["label"]]
 
 
 def outcome(label: Label) -> str:

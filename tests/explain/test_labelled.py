@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from explain.labels import explained, figures, labels, outcome
+from explain.labels import explained, figures, kernels, labels, outcome
 
 
 @pytest.mark.parametrize("label", [*labels("a"), *labels("b")], ids=lambda x: x.id)
@@ -19,6 +19,12 @@ def test_the_figures_of_both_halves(half, capsys):
     # Half B was run when the rules were finished. If a change of the rules moves it, explain's docstring has to say so.
     right = {"a": 40, "b": 39}[half]
     assert found == {"right": right, "missed": 42 - right, "confidently wrong": 0}
+
+
+@pytest.mark.parametrize("kernel", kernels(), ids=lambda k: f"{k.point} {k.there}".strip())
+def test_new_memory_is_named_where_it_was_shown_and_nowhere_else(kernel):
+    """explain's docstring says that all six are right."""
+    assert kernel.explained().verdict in kernel.right, kernel.why
 
 
 def test_both_halves_have_forty_points_and_every_kind_of_answer():

@@ -101,6 +101,10 @@ def test_padding_accounts_for_a_flat_time_only_if_the_executed_rows_fill_it():
     far = padded((1, 12.0), (2, 12.0), (4, 12.0), (8, 24.0))
     assert verdict(far[0], far) == "undetermined"
     assert standings(far[0], far)["padding"] == "possible"
+    # The border: 4 s at F are 71 or 69 % of the time.
+    for part, standing in ((0.71, "shown"), (0.69, "possible")):
+        rows = padded(*((m, 4 / part) for m in (1, 2, 4)), (8, 8 / part))
+        assert standings(rows[0], rows)["padding"] == standing
     # Left of the ridge point padded rows cost nothing: 4 rows are 40 FLOP on 100 bytes, I = 0.4.
     left = padded((1, 5.0), (2, 5.0), (4, 5.0), (8, 10.0), flop=10)
     assert "padding" not in standings(left[0], left)
@@ -128,7 +132,9 @@ def test_counters_overrule_the_formula():
     assert (e.verdict, e.reasons[0].standing) == ("bytes", "shown")
     assert "8 times the 100" in e.reasons[0].evidence
     assert "at 80\u00a0% of the roof" in e.reasons[0].evidence
-    assert verdict(point(10, 100, 0.5), counted_bytes=40) == "cache"
+    less = rc.explain(point(10, 100, 0.5), ROOF, counted_bytes=40)
+    assert (less.verdict, less.reasons[0].standing) == ("cache", "shown")
+    assert "the rest came from a cache. A profiler that repeats a kernel finds there what" in less.reasons[0].evidence
     assert rc.explain(point(10, 100, 10.0), ROOF, counted_bytes=110).verdict == "undetermined"
 
 
@@ -181,7 +187,34 @@ def test_separate_operators_account_for_the_time_only_if_their_own_bound_does():
     found = standings(x, operator_seconds=3.5, kernels=3)
     assert found["operators"] == "likely"
     assert standings(x, operator_seconds=1.5, kernels=3)["operators"] == "possible"  # explains 1.5 of 4 s
+    assert standings(x, operator_seconds=2.84, kernels=3)["operators"] == "likely"  # 71 %
+    assert standings(x, operator_seconds=2.76, kernels=3)["operators"] == "possible"  # 69 %
     assert "operators" not in standings(x, operator_seconds=1.2, kernels=3)  # one kernel would need 1 s
+
+
+def test_new_memory_needs_an_account_or_the_experiment():
+    x = point(10, 100, 5.0)  # the roof asks for 1 s: 4 s are to be explained
+    assert standings(x, new_bytes=64) == {"new memory": "possible"}  # a count, and no time
+    assert standings(x, new_bytes=9) == {}  # less than a tenth of the traffic
+    assert standings(x, new_bytes=64, new_seconds=3.0) == {"new memory": "likely"}  # 3 of the 4
+    assert standings(x, new_bytes=64, new_seconds=1.9) == {"new memory": "possible"}
+    assert standings(x, new_bytes=64, new_seconds=0.4) == {}
+    assert standings(x, new_bytes=64, new_seconds=4.5) == {"new memory": "possible"}  # 1 + 4.5 is more than 5
+    shown = rc.explain(x, ROOF, new_bytes=64, reused_seconds=2.0)
+    assert [(r.name, r.standing) for r in shown.reasons] == [("new memory", "shown")]
+    assert "takes 2.00" in shown.reasons[0].evidence
+    assert "out=" in shown.try_next[0]
+    assert standings(x, new_bytes=64, new_seconds=3.0, reused_seconds=4.0) == {"new memory": "possible"}
+    assert standings(x, new_bytes=64, new_seconds=3.0, reused_seconds=4.8) == {}  # the experiment overrules
+    assert verdict(point(10, 100, 1.05), new_bytes=64, new_seconds=0.9) == "none"  # at the roof nothing is needed
+
+
+def test_neighbours_that_are_left_out_are_named():
+    mine = point(10, 100, 2.0, m=1, n=7, k=7)
+    noisy = [point(40, 101, 1.5, m=m, n=7, k=7, stable=False) for m in (4, 5)]
+    told = rc.explain(mine, ROOF, [mine, *noisy, point(20, 100, 2.0, m=2, n=7, k=7)]).caveats
+    assert told[0] == "2 of 3 neighbours are unstable or suspect and left out as evidence (M = 4, M = 5)."
+    assert not any("left out" in x for x in rc.explain(mine, ROOF, [mine]).caveats)
 
 
 def test_a_lowered_clock():
@@ -208,7 +241,7 @@ def test_the_text_says_where_why_and_what_next():
     sweep = h100.m_sweep("fp16")
     text = str(rc.explain(sweep.at(m=4), h100.roofline("fp16"), sweep)).replace("\u00a0", " ")
     assert text.splitlines()[0] == (
-        "h100 gemm fp16 4x8192x8192: 72 % of the memory roof (H100 FP16): 60.2 µs against a lower bound of 43.6 µs, "
+        "gemm 4 × 8192 × 8192: 72 % of the memory roof (H100 FP16): 60.2 µs against a lower bound of 43.6 µs, "
         "8.92 TFLOP/s."
     )
     assert "kernel choice: M = 8 does 2 times the arithmetic on no fewer bytes in 49.9 µs, this takes 60.2 µs." in text

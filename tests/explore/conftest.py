@@ -27,24 +27,29 @@ body {{ margin: 0 auto; max-width: 48rem; padding: 1rem; font-family: sans-serif
 
 
 # Words of a chart that lie over each other, or reach past the window.
-OVERLAPS = """() => {
-  const boxes = [...document.querySelectorAll('svg.rc-chart text')]
+OVERLAPS = """() => [...document.querySelectorAll('svg.rc-chart')].flatMap((chart) => {
+  const boxes = [...chart.querySelectorAll('text')]
     .filter((n) => n.textContent !== '' && getComputedStyle(n).visibility !== 'hidden')
     .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
   const found = [];
   boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
     const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
     const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
+    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]); // line boxes may touch, words may not
   }));
   const edge = document.documentElement.clientWidth;
   for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
   return found;
-}"""
+})"""
+# Every chart has been drawn for the width that it has now.
+SETTLED = """() => [...document.querySelectorAll('.rc-stage')].every((stage) =>
+  Number(stage.querySelector('svg').getAttribute('width')) === Math.floor(stage.clientWidth))"""
 
 
 class Explorers:
     """A page with explorers in a browser, and what a test asks of it."""
+
+    OVERLAPS = OVERLAPS
 
     def __init__(self, page) -> None:
         self.page = page
@@ -86,6 +91,27 @@ class Explorers:
         """Pairs of words in the charts that overlap, and words that reach past the edge of the window."""
         return self.page.evaluate(OVERLAPS)
 
+    def settle(self) -> None:
+        self.page.wait_for_function(SETTLED)
+
+    def resize(self, width: int, height: int = 900) -> None:
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.settle()
+
+    def open_table(self, title: str) -> None:
+        """Unfold the table of this title by a click, and wait until it is filled: the browser tells a moment later."""
+        self.page.get_by_text(title).click()
+        self.page.locator(".rc-table[open] caption").first.wait_for()
+
+    def unfold(self) -> None:
+        """Open all that can be unfolded, and wait until it is filled."""
+        self.page.locator(".rc-explorer details").evaluate_all(
+            "nodes => nodes.forEach((node) => { node.open = true; })"
+        )
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('.rc-foot details')].every((node) => node.querySelector('caption') !== null)"
+        )
+
     def fragment(self) -> str:
         return self.page.evaluate("location.hash")
 
@@ -98,14 +124,15 @@ def open_page(chromium, tmp_path: Path) -> Iterator[Callable[..., Explorers]]:
     """
     opened: list[tuple] = []
 
-    def open_(*items, width=1280, theme="light", fragment="", javascript=True, fold=False) -> Explorers:
+    def open_(*items, width=1280, theme="light", fragment="", javascript=True, fold=False, touch=False) -> Explorers:
         body = "\n<p>Some text.</p>\n".join(explore.static_html(kind, state) for kind, state in items)
         if fold:
             body = f'<details class="fold"><summary>unfold</summary>{body}</details>'
         path = tmp_path / f"page{len(opened)}.html"
         html = PAGE.format(theme=theme, css=explore.css(), body=body, script=explore.bundle())
         path.write_text(html, encoding="utf-8")
-        context = chromium.new_context(viewport={"width": width, "height": 900}, java_script_enabled=javascript)
+        viewport = {"width": width, "height": 900}
+        context = chromium.new_context(viewport=viewport, java_script_enabled=javascript, has_touch=touch)
         explorers = Explorers(context.new_page())
         opened.append((context, explorers))
         explorers.page.goto(path.as_uri() + fragment)

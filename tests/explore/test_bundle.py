@@ -6,6 +6,7 @@ import gzip
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,15 @@ def test_classic_script_has_no_module_syntax():
     assert re.findall(r"^[ \t]*export\b.*", explore.esm(), re.MULTILINE) == ["export default { render };"]
 
 
+def test_no_class_of_an_explorer_is_styled_for_something_else():
+    """The forms of the exercises once had a class of a chart's words, which then grew out of their box."""
+    book = Path(__file__).resolve().parents[2] / "book"
+    others = "".join(path.read_text() for path in (book / "_ext" / "questions.css", book / "_static" / "site.css"))
+    bare = set(re.findall(r"(?:^|,\s*)\.(rc-[\w-]+)(?=[ ,.:{])", others, re.MULTILINE)) - {"rc-explorer"}
+    assert bare, "the style sheets have been rewritten"
+    assert bare & set(re.findall(r"\.(rc-[\w-]+)", explore.css())) == set()
+
+
 def test_every_module_is_used():
     for name in modules():
         assert f"// ---- {name}\n" in explore.bundle(), name
@@ -70,8 +80,26 @@ def test_join_orders_by_need_and_strips_module_syntax():
 
 
 def test_join_leaves_out_comments_and_nothing_else():
-    source = "// why\n\n/** doc\n * of f\n */\nexport function f() {\n  // inside\n  return 'a // b'; // kept\n}\n"
-    assert join({"a.js": source}, ["a.js"]) == "// ---- a.js\nfunction f() {\n  return 'a // b'; // kept\n}\n"
+    source = "// why\n\n/** doc\n * of f\n */\nexport function f() {\n  // inside\n  return 'a; // b'; // gone\n}\n"
+    source += 'f("; // c");\n'
+    assert join({"a.js": source}, ["a.js"]) == "// ---- a.js\nfunction f() {\n  return 'a; // b';\n}\nf(\"; // c\");\n"
+
+
+def test_join_leaves_out_what_nothing_uses():
+    sources = {
+        "a.js": 'import { b, unused } from "./b.js";\n\nrun(b);\n\nfunction run(f) {\n  f();\n}\n\nclass Lost {\n}\n',
+        "b.js": "const one = 1;\nconst two = 2;\nexport const b = () => one;\nexport function unused() { two(); }\n",
+    }
+    assert join(sources, ["a.js"]) == (
+        "// ---- b.js\nconst one = 1;\nconst b = () => one;\n\n// ---- a.js\nrun(b);\n\nfunction run(f) {\n  f();\n}\n"
+    )
+
+
+def test_all_that_the_modules_declare_is_used_by_some_kind():
+    whole = explore.bundle() + explore.esm()
+    for name, source in modules().items():
+        for declared in re.findall(r"^(?:export )?(?:function|const|let|class) (\w+)", source, re.MULTILINE):
+            assert re.search(rf"^(?:function|const|let|class) {declared}\b", whole, re.MULTILINE), (name, declared)
 
 
 @pytest.mark.parametrize(
@@ -108,3 +136,8 @@ except ModuleNotFoundError as error:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "roofcourse[book]" in done.stdout
     assert done.stdout.count("\n") == 1
+
+
+def test_what_jupyter_asks_for_is_kept():
+    """Nothing in the module itself calls render: the line that exports it comes after."""
+    assert re.search(r"^function render\(", explore.esm("m_sweep"), re.MULTILINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roofcourse.explore import format as fmt
+from roofcourse import words as fmt
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,18 @@ def test_articles_follow_the_sound():
 def test_lists():
     assert fmt.listed(["FP64"]) == "FP64"
     assert fmt.listed(["FP64", "FP32", "FP16"]) == "FP64, FP32 and FP16"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1e12, "1.00\u00a0·\u00a010¹²"),
+        (1.125e9, "1.13\u00a0·\u00a010⁹"),  # a tie goes up, as in JavaScript
+        (1e6, "1.00\u00a0·\u00a010⁶"),
+        (999_999, "999\u202f999"),
+        (1e-3, "0.00100"),
+        (1e-6, "1.00\u00a0·\u00a010⁻⁶"),
+    ],
+)
+def test_very_large_and_very_small_numbers_are_powers_of_ten(value, text):
+    assert fmt.in_powers(value, 3) == text

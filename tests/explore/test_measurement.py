@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import xml.etree.ElementTree as ET
 
@@ -123,34 +122,6 @@ def test_stand_in_is_a_small_picture_with_an_alternative_text(device, kernel):
 # ---- in the browser
 
 
-def states() -> list[dict]:
-    return [
-        {"kernel": kernel, "device": d.key, "point": point}
-        for d in rc.devices()
-        for kernel in KERNELS
-        for point in range(1, 13)
-    ]
-
-
-@pytest.mark.browser
-def test_browser_and_python_agree(open_page):
-    page = open_page(("measurement", {}))
-    wanted = states()
-    assert len(wanted) >= 300
-    got = page.page.evaluate(
-        "({ spec, states }) => states.map((state) => window.roofcourse.compute('measurement', spec, state))",
-        {"spec": measurement.spec(), "states": wanted},
-    )
-    for state, browser in zip(wanted, got, strict=True):
-        python = explore.compute("measurement", state)
-        assert browser.keys() == python.keys(), state
-        for key, value in python.items():
-            if isinstance(value, float):
-                assert math.isclose(browser[key], value, rel_tol=1e-9), (state, key, browser[key], value)
-            else:
-                assert browser[key] == value, (state, key)
-
-
 def shows(page, **state) -> dict:
     v = kinds.get("measurement").compute(kinds.complete("measurement", state))
     shown = page.readings()
@@ -185,38 +156,3 @@ def test_kernels_and_devices(open_page):
             page.control("kernel").select_option(kernel)
             v = shows(page, device=device, kernel=kernel, point=7)
             assert page.page.locator(".rc-tile:visible").count() == (6 if "r" in v else 3)
-
-
-@pytest.mark.browser
-def test_a_link_opens_its_state(open_page):
-    fragment = "#explorer=measurement&kernel=fma_fp64&device=a100&point=11"
-    page = open_page(("measurement", {}), fragment=fragment)
-    shows(page, kernel="fma_fp64", device="a100", point=11)
-    assert page.page.get_by_role("link", name="link to this view").get_attribute("href") == fragment
-    page = open_page(("measurement", {}), fragment="#explorer=measurement&kernel=swap&point=2")
-    shows(page, point=2)
-    assert page.page.get_by_text("The link asked for kernel = swap").is_visible()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("kernel", ["copy", "fma_fp32"])
-def test_accessible_and_within_the_page(open_page, theme, width, kernel):
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_page(("measurement", {"kernel": kernel, "point": 4}), theme=theme, width=width)
-    found = Axe().run(page.page).response["violations"]
-    assert [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in found] == []
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 768, 1280])
-def test_labels_do_not_collide(open_page, width):
-    page = open_page(("measurement", {}), width=width)
-    for device in [d.key for d in rc.devices()]:
-        page.control("device").select_option(device)
-        for kernel in ("copy", "fma_fp32", "fma_fp64"):
-            page.control("kernel").select_option(kernel)
-            assert page.collisions() == [], (device, kernel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -36,11 +35,12 @@ def run(*points, **machine):
     return Run(2, {**MACHINE, **machine}, rc.Measurements(points))
 
 
-#: Every rule once: suspect and unstable points, unknown spread, two programs, copies of other sizes, cold points.
+#: Every rule once: suspect and unstable points, unknown spread, two programs, points of other sizes, cold points.
 TRICKY = run(
     moved("triad", 0.05, implementation="torch"),  # 1.2e9 bytes: 24 GB/s
     moved("triad", 0.04, implementation="numba"),  # 30 GB/s
     moved("copy", 0.01, suspect="80 GB/s cannot be"),
+    moved("triad", 0.07, elements=2 * 10**8, suspect="half of it in a cache"),  # the largest, and sets no size
     *(moved("copy", 2e-6 + i * 8e5 / 1e11, elements=i * 10**5) for i in (1, 2, 4)),  # in a cache: no memory bandwidth
     *(moved("copy", 1.37e-6 + i * 8e3 / 1e11, elements=i * 10**3) for i in (1, 2, 4, 8)),  # T = 1.37 us + V / 100 GB/s
     product(1, 0.003),
@@ -109,6 +109,10 @@ def test_two_runs_of_one_machine_get_keys_of_their_own():
     own = own_devices([TRICKY, RECORDED, rc.bench(run=RECORDED)])
     assert list(own) == ["cpu", "cpu-2", "cpu-3"]
     assert [d.colour for d in own.values()] == ["device-cpu", "spare-1", "spare-2"]
+    first, second, third = own.values()
+    assert own_device(TRICKY, "run", {"a": second, "b": third}).colour == "device-cpu"  # the first that is free
+    assert own_device(TRICKY, "run", {"a": first, "b": third}).colour == "spare-1"
+    assert [d.colour for d in own_devices([TRICKY] * 7).values()][4:] == ["spare-4", "device-cpu", "spare-1"]
     assert own_devices(run(*TRICKY.measurements, key="h100")).keys() == {"h100-2"}  # not the card of the catalogue
 
 
@@ -319,10 +323,11 @@ def test_browser_and_python_compute_the_same(open_page, path, tricky, half):
             for reaches in kinds.get("levers").REACHES
         ],
     }
+    own = own_devices(path)
     for kind, wanted in states.items():
         if kind in refused:
             continue
-        wanted = [kinds.complete(kind, s, own_devices(path)) for s in wanted]
+        wanted = [kinds.complete(kind, s, own) for s in wanted]
         page = open_page((kind, {}))
         drop(page, path)
         page.page.wait_for_function("window.roofcourse.explorers[0].spec.devices.length === 13")
@@ -332,11 +337,12 @@ def test_browser_and_python_compute_the_same(open_page, path, tricky, half):
             [kind, wanted],
         )
         for state, browser in zip(wanted, got, strict=True):
-            python = explore.compute(kind, state, run=path)
+            python = kinds.get(kind).compute(state, *kinds.extra(kind, own))  # the file is read once
             assert browser.keys() == python.keys(), state
             for key, value in python.items():
                 same = math.isclose(browser[key], value, rel_tol=1e-9) if isinstance(value, float) else None
                 assert browser[key] == value if same is None else same, (state, key, browser[key], value)
+        assert python == explore.compute(kind, state, run=path)
 
 
 def texts() -> dict[str, str]:
@@ -386,7 +392,10 @@ def test_a_wrong_file_is_one_sentence_and_nothing_is_lost(open_page, tmp_path, n
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("field", "value"), [("seconds", -1), ("seconds", "1"), ("bytes", 0), ("flop", -2)])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("seconds", -1), ("seconds", "1"), ("bytes", 0), ("flop", -2), ("spread", "wide"), ("stable", 1), ("kernel", 3)],
+)
 def test_a_wrong_number_is_named(open_page, tmp_path, field, value):
     data = json.loads(RECORDED.read_text(encoding="utf-8"))
     data["measurements"][0][field] = value
@@ -459,37 +468,6 @@ def test_further_runs_stand_beside_each_other(open_page, tricky):
     page.page.wait_for_function("window.roofcourse.explorers[0].state().device === 'cpu-2'")
     assert [d["name"] for d in spec_of(page)["devices"][-2:]] == ["AMD EPYC", "A CPU"]
     assert page.page.evaluate("getComputedStyle(document.querySelector('.rc-roof path')).stroke") == "rgb(138, 109, 0)"
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1280])
-def test_labels_of_an_own_device_do_not_collide(open_page, width, tmp_path):
-    from test_page import OVERLAPS
-
-    long = replace(read_run(RECORDED), machine={**read_run(RECORDED).machine, "name": "A Very Long Name Of A Machine"})
-    path = write_run(long, tmp_path / "long.json")
-    for kind in ("m_sweep", "ridge", "measurement", "bounds", "intensity", "padding", "levers"):
-        page = open_page((kind, {}), width=width)
-        drop(page, path)
-        page.page.wait_for_function("window.roofcourse.explorers[0].spec.devices.length === 13")
-        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-        for m in (1, 16, 64, 8192) if kind == "m_sweep" else (1,):
-            if kind == "m_sweep":
-                page.control("m_exact").fill(str(m))
-            found = page.page.evaluate(f"() => {{ {OVERLAPS} return overlaps(); }}")
-            assert found == [], m
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(open_page, theme):
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_page(("m_sweep", {}), theme=theme)
-    drop(page, RECORDED)
-    page.page.wait_for_function("window.roofcourse.explorers[0].state().device === 'cpu'")
-    found = Axe().run(page.page, context=".rc-explorer")
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_a_static_page_with_an_own_device_stands_without_a_script():

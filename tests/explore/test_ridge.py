@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import random
-
 import pytest
 
 import roofcourse as rc
@@ -111,39 +108,6 @@ def test_every_roof_can_be_chosen():
 # ---- in the browser
 
 
-def states() -> list[dict]:
-    dice = random.Random(3)
-    names = [ridge.name_of(r) for d in rc.devices() for r in d.ceilings()]
-    out = [{"roofs": p["roofs"], "intensity": at} for p in ridge.presets() for at in (0.1, 1.0, 10.0, 50.0, 255.0, 1e4)]
-    for _ in range(320):
-        roofs = dice.sample(names, dice.randint(1, 12))
-        out.append({"roofs": roofs, "intensity": float(f"{10 ** dice.uniform(-1, 4):.3g}")})
-    for name in names:  # at the ridge point itself, against another card
-        at = explore.compute("ridge", {"roofs": name})["ridge_point"]
-        if 0.1 <= at <= 1e4:
-            out.append({"roofs": list(dict.fromkeys([name, "h100.fp16"])), "intensity": at})
-    return [kinds.complete("ridge", s) for s in out]
-
-
-@pytest.mark.browser
-def test_browser_and_python_agree(open_page):
-    page = open_page(("ridge", {}))
-    wanted = states()
-    assert len(wanted) >= 300
-    got = page.page.evaluate(
-        "({ spec, states }) => states.map((state) => window.roofcourse.compute('ridge', spec, state))",
-        {"spec": ridge.spec(), "states": wanted},
-    )
-    for state, browser in zip(wanted, got, strict=True):
-        python = explore.compute("ridge", state)
-        assert browser.keys() == python.keys(), state
-        for key, value in python.items():
-            if isinstance(value, float):
-                assert math.isclose(browser[key], value, rel_tol=1e-9, abs_tol=1e-9), (state, key, browser[key], value)
-            else:
-                assert browser[key] == value, (state, key)
-
-
 def shows(page, state: dict) -> dict:
     v = explore.compute("ridge", state)
     for name in ("attainable", "percent_above", "crossing", "intensity"):
@@ -214,63 +178,28 @@ def test_the_mouse_moves_the_intensity(open_page):
 
 
 @pytest.mark.browser
+def test_a_tap_moves_the_intensity_to_the_finger(open_page):
+    page = open_page(("ridge", {}), width=390, touch=True)
+    box = page.page.locator("svg.rc-chart").bounding_box()
+    left, right = (round(box["x"] + box["width"] * share) for share in (0.3, 0.6))  # a finger has whole pixels
+    middle = round(box["y"] + box["height"] / 2)
+    page.page.mouse.click(right, middle)
+    by_mouse = page.shown("intensity")
+    page.page.touchscreen.tap(left, middle)
+    assert page.shown("intensity") < by_mouse
+    page.page.touchscreen.tap(right, middle)
+    assert page.shown("intensity") == by_mouse
+
+
+@pytest.mark.browser
 def test_crossings_are_marked_and_the_table_agrees(open_page):
     page = open_page(("ridge", {"intensity": 300.0}))
     mark = page.page.locator(".rc-crossing")
     assert mark.count() == 1
     assert float(mark.get_attribute("data-rc-exact")) == pytest.approx(244.954, abs=1e-3)
-    page.page.get_by_text("The roofs as a table").click()
+    page.open_table("The roofs as a table")
     rows = page.page.locator(".rc-foot tbody tr").all_text_contents()
     assert rows == ["H100 FP16788once3.08\u00a0TB/s255788compute", "H200 FP16756756 to 7854.30\u00a0TB/s176756compute"]
-
-
-@pytest.mark.browser
-def test_a_link_opens_its_state(open_page):
-    fragment = "#explorer=ridge&intensity=50&roofs=a100.fp32.vector~a100.tf32~a100.fp16"
-    page = open_page(("ridge", {}), fragment=fragment)
-    shows(page, {"roofs": "a100.fp32.vector~a100.tf32~a100.fp16", "intensity": 50})
-    assert page.page.get_by_role("link", name="link to this view").get_attribute("href") == fragment
-    page = open_page(("ridge", {}), fragment="#explorer=ridge&intensity=-5&roofs=mi210.fp8_e4m3~h100.fp16")
-    shows(page, {})
-    assert page.page.get_by_text("The link asked for intensity = -5").is_visible()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_accessible_and_within_the_page(open_page, theme, width):
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_page(("ridge", {"roofs": ridge.presets()[2]["roofs"]}), theme=theme, width=width)
-    page.page.get_by_text("Choose rooflines").click()
-    page.page.get_by_text("The roofs as a table").click()
-    found = Axe().run(page.page).response["violations"]
-    assert [(v["id"], [n["html"] for n in v["nodes"]][:2]) for v in found] == []
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-OVERLAPS = """() => {
-  const boxes = [...document.querySelectorAll('svg.rc-chart .rc-own text, svg.rc-chart .rc-grid text')]
-    .map((n) => ({ text: n.textContent, box: n.getBoundingClientRect() }));
-  const found = [];
-  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
-    const x = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
-    const y = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-    if (x > 0.5 && y > 2.5) found.push([a.text, b.text, x, y]);
-  }));
-  const edge = document.documentElement.clientWidth;
-  for (const { text, box } of boxes) if (box.left < -0.5 || box.right > edge + 0.5) found.push([text, 'edge']);
-  return found;
-}"""
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1280])
-def test_names_of_roofs_do_not_collide(open_page, width):
-    page = open_page(("ridge", {}), width=width)
-    for preset in ridge.presets():
-        page.control("preset").select_option(label=preset["label"])
-        assert page.page.evaluate(OVERLAPS) == [], preset["label"]
 
 
 @pytest.mark.browser

@@ -2,7 +2,9 @@
 
 import importlib.util
 import math
+import re
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -11,6 +13,7 @@ from roofcourse.cli import main
 from roofcourse.llm import decode
 from roofcourse.llm.command import GivenRoofs, closing, decode_machine
 from roofcourse.llm.decode import DecodeSession, Stepper, fitting_layers, kind_of_kernel, kind_of_operator
+from roofcourse.llm.sources import live
 from roofcourse.llm.steps import read_decode
 from roofcourse.measure.fake import FakeDevice
 from roofcourse.measure.stopping import StopRule
@@ -155,9 +158,31 @@ def test_a_session_writes_resumes_and_says_what_it_derived(tmp_path):
         again.roofline("fp32")
     assert run.complete
     assert len(run.steps) == 4
-    with pytest.raises(ValueError, match="layers is 10 there, 9 here"):
+    again = re.escape(str(out)) + ": the file is of another machine or model: layers is 10 there, 9 here; measure into"
+    with pytest.raises(ValueError, match=again):
         decode_machine(**{**how, "layers": 9}, resume=True)
+    with pytest.raises(
+        ValueError,
+        match="decode.json: its model is qwen2.5-7b, here it is gpt2; go on with --model qwen2.5-7b, or measure",
+    ):
+        decode_machine(**{**how, "model": "gpt2", "layers": None}, resume=True)
+    with pytest.raises(
+        ValueError, match="decode.json: its precision is bf16, here it is fp16; go on with --precision bf16"
+    ):
+        decode_machine(**how, precision="half", resume=True)
     assert len(read_decode(out).steps) == 4  # untouched
+
+
+def test_two_configs_of_one_name_are_timed_each(monkeypatch):
+    monkeypatch.setattr(decode, "DecodeSession", partial(DecodeSession, stepper=MadeUp))
+    sessions: dict = {}
+    how = {"quick": True, "rule": FAST, "sessions": sessions, "batch": 1, "prompt": 16, "modes": "static"}
+    for size in (4096, 1024, 4096):
+        config = {"model_type": "llama", "hidden_size": size, "num_hidden_layers": 2}
+        (step,) = live(Device(), Roofs(), model=config, **how)
+        assert step.model == "llama"
+        assert step.bound == rc.llm.decode_bound(config, Roofs(), 1, 16).seconds
+    assert len(sessions) == 2  # the third was timed before
 
 
 def test_interrupted_sessions_keep_their_steps(tmp_path):
@@ -183,8 +208,9 @@ def test_wrong_words_before_anything_is_measured(tmp_path):
     how = {"batches": (1,), "prompts": (1,), "out": tmp_path / "x.json", "say": lambda text: None}
     with pytest.raises(ValueError, match="unknown mode 'fast'; there are: eager, static, graph, compiled"):
         decode_machine(model="gpt2", modes=("fast",), **how)
-    with pytest.raises(ValueError, match="GPT-2 has 12 layers: choose 1 to 12, not 13"):
-        decode_machine(model="gpt2", layers=13, device=Device(), **how)
+    for layers in (0, 13):
+        with pytest.raises(ValueError, match=f"GPT-2 has 12 layers: choose 1 to 12, not {layers}"):
+            decode_machine(model="gpt2", layers=layers, device=Device(), **how)
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         decode_machine(model="gpt2", **{**how, "out": tmp_path / "none" / "x.json"})
 
@@ -261,6 +287,19 @@ def test_steps_start_from_the_same_cache_each_time(family, mode, cpu):
     assert first.shape == (2, 1, 96)
     for _ in range(3):
         assert stepper.torch.equal(step(), first)  # a cache that grew would change the result
+
+
+@needs_transformers
+@quiet
+def test_of_text_and_images_the_text_part_runs(cpu):
+    from test_transformers import small
+
+    text = small("gemma3_text")
+    both = rc.llm.model({"model_type": "gemma3", "text_config": text, "vision_config": {"hidden_size": 32}})
+    stepper = Stepper(both, cpu, "fp32")
+    assert sum(p.numel() for p in stepper.network.parameters()) == both.parameter_count
+    with stepper.layers(1):
+        assert stepper.step("eager", 1, 2)().shape == (1, 1, 96)
 
 
 @needs_transformers
@@ -400,6 +439,13 @@ def test_prefill_formats_and_models(capsys):
         (["--bound", "--device", "h100", "--model", "none"], "no model 'none'"),
         (["--bound", "--device", "h100", "--weights", "int3"], "unknown weight format 'int3'"),
         (["--bound", "--device", "h100", "--kv", "int3"], "unknown precision 'int3'"),
+        (["--weights", "int4"], "--weights belongs to --bound; a timed step has random weights"),
+        (["--kv", "bf16"], "--kv belongs to --bound"),
+        (["--bound", "--device", "h100", "--layers", "3"], "--layers belongs to a timed step"),
+        (["--bound", "--device", "h100", "--layers", "0"], "--layers belongs to a timed step"),
+        (["--prefill", "--device", "h100", "-o", "x.json"], "--output belongs to a timed step"),
+        (["--precision", "fp8"], "a decode step runs in bf16, fp16 or fp32, not 'fp8'; for weights in another format"),
+        (["--precision", "bf61"], "a decode step runs in bf16, fp16 or fp32, not 'bf61'"),
     ],
 )
 def test_wrong_words_get_one_line(words, message, capsys):

@@ -234,6 +234,17 @@ def test_text_part_of_a_config_of_text_and_images():
     assert rc.llm.model(both).parameter_count == rc.llm.model("gemma-3-1b").parameter_count
 
 
+def test_a_model_of_text_and_images_is_cut_in_its_text_part():
+    text = {**rc.llm.model("gemma-3-1b").config, "layer_types": ["sliding_attention", "full_attention"] * 13}
+    both = rc.llm.model({"model_type": "gemma3", "text_config": text, "vision_config": {"num_hidden_layers": 27}})
+    cut = both.with_layers(2)
+    assert (both.layers, cut.layers) == (26, 2)
+    assert cut.bytes_stored() == rc.llm.model("gemma-3-1b").with_layers(2).bytes_stored()
+    assert cut.config["text_config"]["layer_types"] == ["sliding_attention", "full_attention"]
+    assert cut.config["vision_config"] == {"num_hidden_layers": 27}
+    assert text["num_hidden_layers"] == both.config["text_config"]["num_hidden_layers"] == 26  # as they were
+
+
 REFUSED = [
     ({"hidden_size": 64}, "key 'model_type' is missing"),
     ({"model_type": "mamba"}, "model_type 'mamba' is not known here; known: llama, "),

@@ -11,11 +11,11 @@ from roofcourse.llm.steps import (
     DecodeRun,
     TimedStep,
     TimedSteps,
-    four,
     read_decode,
     verdicts,
     write_decode,
 )
+from roofcourse.texttable import four
 
 STEP = TimedStep(
     device="cuda",
@@ -42,14 +42,11 @@ STEP = TimedStep(
 def test_the_gap_is_split_in_two():
     assert STEP.gap == pytest.approx(7e-3)
     assert STEP.outside_seconds == pytest.approx(4e-3)  # 12 ms, of which 8 in kernels
-    assert STEP.inefficiency_seconds == pytest.approx(3e-3)  # 8 ms in kernels where 5 would do
-    assert STEP.outside_seconds + STEP.inefficiency_seconds == pytest.approx(STEP.gap)
     assert STEP.tokens_per_second == pytest.approx(8 / 12e-3)
     assert STEP.stable
     assert STEP.suspect is None
     assert replace(STEP, seconds=4.7e-3).suspect.startswith("faster than its bound")
-    without = replace(STEP, kernel_seconds=None)
-    assert without.outside_seconds is without.inefficiency_seconds is None
+    assert replace(STEP, kernel_seconds=None).outside_seconds is None
 
 
 def test_profiled_kernels_longer_than_the_step():
@@ -155,10 +152,24 @@ def test_runs_of_others_do_not_merge():
     RUN.same_as(RUN)
     with pytest.raises(ValueError, match="name is 'Other' there, 'Some GPU' here"):
         RUN.same_as(replace(RUN, machine={**RUN.machine, "name": "Other"}))
+    cpu = replace(RUN, machine={**RUN.machine, "key": "cpu", "threads": 2})
+    with pytest.raises(ValueError, match="threads is 1 there, 2 here"):
+        cpu.same_as(replace(cpu, machine={**cpu.machine, "threads": 1}))
     with pytest.raises(ValueError, match="layers is 4 there, 28 here"):
         RUN.same_as(replace(RUN, model={**RUN.model, "layers": 4}))
     with pytest.raises(ValueError, match="runs of method versions 2 and 1 do not merge"):
         RUN.same_as(replace(RUN, method_version=1))
+
+
+def test_two_configs_of_one_name_are_two_models():
+    def of(**config):
+        return replace(RUN, model={**RUN.model, "key": "llama", "config": {"model_type": "llama", **config}})
+
+    of(hidden_size=1024, eos=(1, 2)).same_as(of(eos=[1, 2], hidden_size=1024))  # as a file gives it back
+    with pytest.raises(ValueError, match="another model: hidden_size in its config is not the same there and here"):
+        of(hidden_size=1024).same_as(of(hidden_size=4096))
+    with pytest.raises(ValueError, match="another model: head_dim in its config is not the same"):
+        of().same_as(of(head_dim=64))
 
 
 # --- benches ----------------------------------------------------------------------------------------------------------

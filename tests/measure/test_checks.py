@@ -19,7 +19,7 @@ RULE = StopRule(minimum_seconds=0.005)
 SAID = {
     "no sync": "the wait for the device may not wait",
     "wrong stream": "not on the stream that does the work",
-    "tensors on the CPU": "its arrays are on cpu, not on cuda",
+    "arrays on the CPU": "its arrays are on cpu, not on cuda",
     "zeros": "use random numbers",
     "elided work": "the result is wrong",
     "bytes x 2": "count each once",

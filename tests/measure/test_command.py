@@ -2,20 +2,24 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
 import roofcourse as rc
+from roofcourse import files
 from roofcourse.bench import Recorded
 from roofcourse.cli import main
 from roofcourse.measure import command, doctor
 from roofcourse.measure import device as devices
 from roofcourse.measure.fake import PEAKS, FakeDevice
 from roofcourse.measure.progress import Progress, left
-from roofcourse.measure.report import closing, draw, table
+from roofcourse.measure.report import bandwidths, closing, draw
 from roofcourse.measure.session import Step
-from roofcourse.records import read_run, write_run
+from roofcourse.measure.spec import MOVING
+from roofcourse.records import Measurement, Measurements, Run, read_run, write_run
 from roofcourse.roofline import Roofline
+from roofcourse.texttable import table
 
 
 class Terminal(io.StringIO):
@@ -67,17 +71,23 @@ def test_nothing_is_overwritten_by_accident(fake, tmp_path, capsys):
     assert "there is no folder" in capsys.readouterr().err
 
 
-def test_an_interrupted_run_is_kept_and_resumed(fake, tmp_path, capsys):
-    path = tmp_path / "run.json"
-    build, built = fake.build, []
+def interrupted_after(device, count: int):
+    """Ctrl-C when more kernels than that are built. Returns how it builds without it."""
+    build, built = device.build, []
 
     def interrupt(spec):
         built.append(spec)
-        if len(built) > 4:
+        if len(built) > count:
             raise KeyboardInterrupt
         return build(spec)
 
-    fake.build = interrupt
+    device.build = interrupt
+    return build
+
+
+def test_an_interrupted_run_is_kept_and_resumed(fake, tmp_path, capsys):
+    path = tmp_path / "run.json"
+    build = interrupted_after(fake, 4)
     assert main(["measure", "--quick", "--only", "bandwidth", "-o", str(path)]) == 130
     out = capsys.readouterr().out
     assert "Interrupted. To go on: roofcourse measure --resume -o" in out
@@ -92,6 +102,118 @@ def test_an_interrupted_run_is_kept_and_resumed(fake, tmp_path, capsys):
     assert whole.measurements[:3] == kept.measurements
 
 
+def test_the_words_to_go_on_are_the_same(fake, tmp_path, capsys):
+    def interrupt(spec):
+        if spec.elements:  # the warm-up is a product
+            raise KeyboardInterrupt
+        return build(spec)
+
+    build, path = fake.build, tmp_path / "my run.json"
+    assert main(["measure", "--only", "matmul,launch", "--quick", "-o", str(path)]) == 0  # something to keep
+    fake.build = interrupt
+    words = ["measure", "--quick", "--only", "bandwidth,launch", "--device", "CUDA", "-o", str(path), "--resume"]
+    assert main(words) == 130
+    assert capsys.readouterr().out.endswith(
+        f"roofcourse measure --resume -o '{path}' --quick --device cuda --only bandwidth,launch\n"
+    )
+
+
+def test_each_point_is_announced_once(fake, tmp_path, monkeypatch, capsys):
+    """The launch line and the working-set sweep share their copies of 2 to 16 MiB."""
+    totals = []
+    monkeypatch.setattr(Progress, "show", lambda self, step: totals.append(step.total))
+    assert main(["measure", "--quick", "--only", "working-set,launch", "-o", str(tmp_path / "run.json")]) == 0
+    sets, launches = [2**14 * 4**i for i in range(9)], [2**i for i in range(16, 25, 2)]
+    count = len({*sets, *launches})
+    assert capsys.readouterr().out.startswith(f"Fake GPU: {count} points to measure\n")
+    assert set(totals) == {count}
+
+
+def test_a_run_whose_bandwidth_points_are_all_suspect_is_reported(fake, tmp_path, monkeypatch, capsys):
+    """1 GiB free: arrays of a tenth. Triad moves 322 MB, not 8 x the cache of 50 MiB."""
+    fake._free, path = 2**30, tmp_path / "run.json"
+    assert main(["measure", "--quick", "--only", "bandwidth", "-o", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "<- B" not in out
+    assert out.count("suspect\n") == 5
+    assert "no memory bandwidth yet, so no roofs: every point of it so far is suspect" in out
+    triad = "suspect: cuda triad fp32 26843904 (model): working set too small: 6.1 x the last-level cache, 8 x needed"
+    assert triad in out
+    assert out.endswith(f"Written: {path}\n")
+    assert main(["plot", str(path), "--text"]) == 0
+    assert "no memory bandwidth yet" in capsys.readouterr().out
+
+
+def test_an_interrupted_run_without_a_bandwidth_says_how_to_go_on(fake, tmp_path, capsys):
+    fake._free = 2**30
+    interrupted_after(fake, 3)
+    assert main(["measure", "--quick", "--only", "bandwidth", "-o", str(tmp_path / "run.json")]) == 130
+    out = capsys.readouterr().out
+    assert "no memory bandwidth yet" in out
+    assert "Interrupted. To go on: roofcourse measure --resume" in out
+
+
+def test_going_on_keeps_the_size_of_the_arrays(fake, tmp_path, capsys):
+    """Where memory sets it, another amount is free every time: the points of one size are gone on with."""
+    fake._free, path = 8 * 10**9, tmp_path / "run.json"  # a tenth: 0.8 GB of the 1.07 GB that are wanted
+    words = ["measure", "--only", "bandwidth", "--resume", "-o", str(path)]
+    build = fake.build
+
+    def interrupt(spec):
+        if spec.precision == "fp64":
+            raise KeyboardInterrupt
+        return build(spec)
+
+    fake.build = interrupt
+    assert main(words) == 130
+    fake.build, fake._free = build, 7 * 10**9
+    assert main(words) == 0
+    assert "Fake GPU: 5 points to measure, 5 already in" in " ".join(capsys.readouterr().out.split())
+    run = read_run(path)
+    (elements,) = set(run.measurements.elements)
+    assert elements == 200_000_256  # 0.8 GB in FP32, in whole blocks of 768
+    best = max(x.bytes_per_s for x in run.measurements)
+    assert Recorded(run).device.bandwidth == best
+
+
+def test_a_best_point_that_scatters_says_so():
+    def moved(kernel, seconds, **fields):
+        work = rc.copy(10**8) if kernel == "copy" else rc.triad(10**8)
+        return Measurement("cpu", kernel, "fp32", work, seconds, elements=10**8, **fields)
+
+    points = Measurements([moved("copy", 0.04), moved("triad", 0.04, stable=False, spread=0.2)])
+    bench = Recorded(Run(2, {"key": "cpu", "name": "A CPU", "utc": "2026-12-01"}, points))
+    _, copy, triad = bandwidths(bench).splitlines()
+    assert copy.split() == ["copy", "FP32", "20", "-"]  # 0.8 GB in 0.04 s
+    assert triad.split() == ["triad", "FP32", "30", "-", "20.0%", "<-", "B,", "unstable"]
+
+
+@pytest.mark.parametrize("words", [["measure"], ["decode"], ["plot", "{run}"], ["report", "{run}"]])
+def test_where_nothing_can_be_written_is_seen_first(words, run, fake, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(fake, "build", lambda spec: pytest.fail("something was measured"))
+    path = write_run(run, tmp_path / "run.json", overwrite=True)
+    words = [word.format(run=path) for word in words]
+    out = tmp_path / "new.html"
+    access = lambda folder, mode: folder != tmp_path  # noqa: E731
+    monkeypatch.setattr(files.os, "access", access)
+    assert main([*words, "-o", str(out)]) == 1
+    said = capsys.readouterr()
+    assert said.err == f"roofcourse: {out}: the folder {tmp_path} cannot be written to: choose another\n"
+    assert main([*words, "-o", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"roofcourse: {tmp_path} is a folder: name a file in it\n"
+    assert said.out == ""
+
+
+def test_of_a_link_the_folder_of_its_file_counts(tmp_path, monkeypatch):
+    inside, link = tmp_path / "inside", tmp_path / "run.json"
+    inside.mkdir()
+    link.symlink_to(inside / "mine.json")
+    monkeypatch.setattr(files.os, "access", lambda folder, mode: folder != inside)
+    with pytest.raises(PermissionError, match="inside cannot be written to"):
+        files.check_output(link)
+    files.check_output(tmp_path / "other.json")
+
+
 def test_a_run_of_another_machine_is_not_gone_on_with(fake, tmp_path, capsys):
     path = tmp_path / "run.json"
     assert main(["measure", "--quick", "--only", "launch", "-o", str(path)]) == 0
@@ -100,7 +222,9 @@ def test_a_run_of_another_machine_is_not_gone_on_with(fake, tmp_path, capsys):
     path.write_text(json.dumps(data), encoding="utf-8")
     before = path.read_bytes()
     assert main(["measure", "--quick", "--resume", "-o", str(path)]) == 1
-    assert "runs of different machines do not merge" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert err.startswith(f"roofcourse: {path}: runs of different machines do not merge: name is 'Fake GPU' in one")
+    assert err.endswith("; measure into another file (-o), or --overwrite it\n")
     assert path.read_bytes() == before
 
 
@@ -203,6 +327,8 @@ def test_a_chart_of_a_run(run, tmp_path, monkeypatch, capsys):
     assert main(["plot", "mine.json", "--overwrite", "-o", "mine.png"]) == 0
     assert main(["plot", "mine.json", "-o", "mine.gif"]) == 1
     assert "saved as .svg, .pdf or .png" in capsys.readouterr().err
+    assert main(["plot", "mine.json", "--text", "-o", "text.txt"]) == 1
+    assert "-o names a chart, and --text prints" in capsys.readouterr().err
 
 
 def test_the_report_needs_no_matplotlib(run, tmp_path, monkeypatch, capsys):
@@ -210,7 +336,21 @@ def test_the_report_needs_no_matplotlib(run, tmp_path, monkeypatch, capsys):
     assert main(["plot", str(path), "--text"]) == 0
     out = capsys.readouterr().out
     assert out.strip() == closing(Recorded(run))
-    assert "  H  FP32, 50 TFLOP/s" in out
+    peak = max(x.flop_per_s for x in run.measurements.where(kernel="gemm", precision="fp32"))
+    assert peak == pytest.approx(50e12, rel=0.005)  # what the made-up card does, with its noise
+    assert f"\n  H  FP32, {peak / 1e12:.4g} TFLOP/s\n" in out
+
+
+def test_a_run_whose_bandwidth_is_suspect_says_so(run):
+    doubtful = [replace(x, suspect="too fast") if x.kernel in MOVING else x for x in run.measurements]
+    text = closing(Recorded(replace(run, measurements=Measurements(doubtful))))
+    table, *rest = text.split("\n\n")
+    assert table.startswith("Memory bandwidth\n")
+    assert "<- B" not in table
+    assert [line.split()[-1] for line in table.splitlines()[2:]] == ["suspect"] * len(MOVING)
+    assert not any(part.startswith("Compute ceilings") for part in rest)
+    assert "suspect: cuda " in rest[-1]
+    assert rest[-1].count(": too fast") == 5
 
 
 def test_a_picture_of_characters():

@@ -29,7 +29,7 @@ def small(levers, monkeypatch):
     monkeypatch.setattr(levers, "GPU_CHAIN", 1024)
     monkeypatch.setattr(levers, "GPU_SECTORS", 1024)
     monkeypatch.setattr(levers, "_long", lambda: 2**20)
-    monkeypatch.setattr(levers, "_past_the_cache", lambda: 128)
+    monkeypatch.setattr(levers.cpu, "edge_past_the_cache", lambda: 128)
     return levers
 
 

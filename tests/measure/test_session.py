@@ -1,14 +1,16 @@
 """Whole sessions on a made-up device: right ceilings, kept points, resuming, refusals."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import roofcourse as rc
 from roofcourse.bench import Live, Recorded
 from roofcourse.measure import plan, support
 from roofcourse.measure.clock import METHOD_VERSION
-from roofcourse.measure.fake import PEAKS, VECTOR_PEAKS, FakeDevice
+from roofcourse.measure.fake import MIB, PEAKS, VECTOR_PEAKS, FakeDevice
 from roofcourse.measure.session import Session, go, key
-from roofcourse.measure.spec import Spec
+from roofcourse.measure.spec import MOVING, Spec
 from roofcourse.measure.stopping import StopRule
 from roofcourse.records import Run, read_run, write_run
 
@@ -67,6 +69,27 @@ def test_parts_can_be_chosen():
     assert {x.kernel for x in s.points} == {"copy"}
     with pytest.raises(ValueError, match="unknown part 'speed'; parts: bandwidth, matmul, fma, "):
         plan.whole(FakeDevice(), True, ("speed",))
+
+
+@pytest.mark.parametrize(
+    ("mib", "precision", "n"),
+    # FP32, N = 2048, 4096, 8192: A takes 16, 64, 256 MiB, and that is to be twice the cache.
+    [(8, "fp32", 2048), (9, "fp32", 4096), (32, "fp32", 4096), (33, "fp32", 8192), (500, "fp32", 8192),
+     (16, "fp64", 2048), (17, "fp64", 4096), (4, "bf16", 2048), (5, "bf16", 4096)],
+)  # fmt: skip
+def test_the_matrix_of_the_m_sweep_is_twice_the_cache_of_a_cpu(mib, precision, n):
+    device = FakeDevice(kind="cpu", cache=mib * MIB)
+    assert plan.sweep_size(device, precision) == n
+    assert {(s.n, s.k) for s in plan.rows(device, precision, True)} == {(n, n)}
+    assert plan.sweep_size(FakeDevice(cache=mib * MIB), precision) == 8192  # a GPU
+
+
+def test_a_working_set_sweep_takes_a_quarter_of_the_free_memory():
+    def largest(free):
+        return max(s.work.bytes for s in plan.working_set(FakeDevice(kind="cpu", cache=MIB, free=free), False))
+
+    assert largest(64 * MIB) == 16 * MIB
+    assert largest(2**40) == 256 * MIB  # enough for a CPU with a small cache
 
 
 def test_every_finished_point_is_saved_and_a_run_can_be_resumed(tmp_path):
@@ -141,6 +164,33 @@ def test_the_budget_shortens_what_is_left():
     assert s.refusals["time"] == "5 points: the 0 s of a quick run were up; --resume goes on"
 
 
+def test_when_the_time_ends_every_part_has_had_its_share(monkeypatch):
+    built = []
+
+    class Slow(FakeDevice):
+        """Every kernel takes a second to prepare, whatever its measurement is allowed: large arrays on a CPU."""
+
+        def build(self, spec):
+            built.append(spec)
+            return super().build(spec)
+
+    monkeypatch.setattr("roofcourse.measure.session.time", SimpleNamespace(monotonic=lambda: float(len(built))))
+    s = session(Slow(noise=0.0))
+    parts = plan.whole(s.device, True)
+    total = len({key(spec) for part in parts for spec in part.specs})
+    titles = [step.title for step in go(s, parts, budget_seconds=total // 2)]
+    assert len(built) == total // 2 + 1
+    for part in parts:
+        done = len(part.specs) - len(s.missing(part.specs))
+        assert abs(done - len(part.specs) / 2) <= 1, part.name
+    # Of the FMA sweep the plateau comes first: a point of the slope would look like a ceiling.
+    assert "R = 2048" in next(x for x in titles if "R = " in x)
+    # Without an end the parts are measured one after the other.
+    s = session(FakeDevice(noise=0.0))
+    order = [step.title for step in go(s, parts)]
+    assert order[: len(parts[0].specs)] == [spec.title for spec in parts[0].specs]
+
+
 def test_the_device_is_warmed_up_and_both_speeds_are_noted():
     device = FakeDevice(noise=0.0)
     s = session(device)
@@ -165,6 +215,11 @@ def test_arrays_for_bandwidth_are_past_the_cache_unless_memory_is_short():
     assert plan.array_bytes(FakeDevice(cache=2**20), True) == 512 * 2**20
     assert plan.array_bytes(FakeDevice(kind="cpu", cache=32 * 2**20), True) == 256 * 2**20
     assert plan.array_bytes(FakeDevice(cache=100 * 2**20, free=10**9), True) == 10**8
+    short = FakeDevice(cache=100 * 2**20, free=10**9)
+    assert plan.array_bytes(short, True, before=2 * 10**8) == 2 * 10**8  # more was free when the run began
+    assert plan.array_bytes(short, True, before=5 * 10**7) == 5 * 10**7  # less was
+    assert plan.array_bytes(device, True, before=10**8) == 800 * 2**20  # now there is enough for what is wanted
+    assert plan.array_bytes(device, True, before=2**30) == 2**30  # a full run, gone on with by a quick one
     wide, narrow = (plan.bandwidth(device, p, True)[0] for p in ("fp64", "fp32"))
     assert wide.elements == narrow.elements
     assert 0 <= narrow.elements - 800 * 2**20 // 4 < plan.GRAIN
@@ -195,6 +250,31 @@ def test_a_newer_card_has_no_refusals():
         assert {support.refusal(kind, p, "card", capability) for p in support.PRODUCTS} == {None}
     assert "compute capability is 7.0: measure fp16" in support.refusal("cuda", "bf16", "V100", (7, 0))
     assert support.refusal("cuda", "nvfp4", "B300", (10, 3)).startswith("nvfp4 matrix products are not measured live")
+
+
+class WideIsFaster(FakeDevice):
+    """FP64 arrays move at 4 TB/s where FP32 ones move at 3, as on some CPUs."""
+
+    def seconds(self, spec, *, cold=False):
+        wide = spec.precision == "fp64" and spec.kernel in MOVING
+        return self.overhead + spec.work.bytes / 4e12 if wide else super().seconds(spec, cold=cold)
+
+
+def test_one_machine_has_one_bandwidth(tmp_path):
+    live = Live(quick=True, device=WideIsFaster(noise=0), rule=RULE)
+
+    def recorded():
+        return Recorded(read_run(write_run(live.record(live.points), tmp_path / "run.json", overwrite=True))).device
+
+    first = live.device.bandwidth
+    assert first == pytest.approx(3e12, rel=0.01)
+    assert {x.precision for x in live.points} == {"fp32"}  # FP64 is not measured for it
+    live.m_sweep("fp16")
+    live.working_set_sweep()
+    assert live.device.bandwidth == recorded().bandwidth == first
+    live.bandwidth("fp64")
+    assert live.device.bandwidth == recorded().bandwidth == pytest.approx(4e12, rel=0.01)
+    assert live.device.roofline("fp16").bandwidth == live.device.bandwidth
 
 
 def test_a_recorded_session_answers_like_the_live_one(tmp_path):

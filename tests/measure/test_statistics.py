@@ -51,3 +51,13 @@ def test_no_line_through_too_little():
         fit_line([1, 1, 2], [1, 1, 2])
     with pytest.raises(ValueError, match="larger arrays are needed"):
         fit_line([1, 2, 3], [3.0, 2.0, 1.0])
+
+
+def test_no_line_through_equal_times():
+    dice = random.Random(0)
+    for _ in range(400):
+        volumes = [dice.uniform(1e3, 1e8) for _ in range(dice.randint(3, 9))]
+        with pytest.raises(ValueError, match="larger arrays are needed"):
+            fit_line(volumes, [dice.choice((1e-6, 3.7e-5, 0.1))] * len(volumes))
+    # Growth of a millionth is growth: 1 us and 1 ps over 3 bytes.
+    assert fit_line([1, 2, 3], [1e-6, 1e-6 + 5e-13, 1e-6 + 1e-12]).bandwidth == pytest.approx(2e12, rel=1e-6)

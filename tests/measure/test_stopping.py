@@ -15,7 +15,7 @@ FEW, TEN, WIDE = [1.0] * 9, [1.0] * 10, [1.0, 2.0] * 5
         (TEN, 0.4, 1, None),
         (TEN, 0.5, 1, "stable"),
         (WIDE, 1, 1, None),
-        (WIDE, 1, 3, "time limit of 3 s: spread 66.7%, not below 0.5%"),
+        (WIDE, 1, 3, "time limit of 3 s: spread 66.7 %, not below 0.5 %"),
         (FEW, 1, 3, None),  # patience ends a measurement only once it has its samples
         (FEW, 0.4, 15, "time limit of 15 s: only 9 of 10 samples, only 0.4 of 0.5 s timed"),
         ([1.0], 1, 15, "time limit of 15 s: only 1 of 10 samples"),
@@ -26,7 +26,7 @@ def test_verdict(samples, timed, elapsed, why):
 
 
 def test_a_known_noise_is_enough():
-    assert RULE.verdict(WIDE, [0.3] * 40, 1, 1) == "noise is known: spread 66.7%"
+    assert RULE.verdict(WIDE, [0.3] * 40, 1, 1) == "noise is known: spread 66.7 %"
 
 
 def test_no_rule_is_satisfied_by_fewer_than_ten_samples():

@@ -1,13 +1,15 @@
 """The adapter to torch: on the real CPU, and on a torch that pretends to have GPUs (its arrays stay on the CPU)."""
 
+import math
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="measuring needs torch")
 
-from roofcourse.measure import checks, device, kernels, machine, support, telemetry  # noqa: E402
+from roofcourse.measure import checks, device, kernels, machine, plan, support, telemetry  # noqa: E402
 from roofcourse.measure.spec import MOVING, Spec  # noqa: E402
 from roofcourse.measure.support import Unavailable  # noqa: E402
 from roofcourse.measure.torch_device import SMALLEST_FLUSH, TorchDevice, kinds  # noqa: E402
@@ -50,7 +52,10 @@ def pretend(cuda=None, xpu=None, mps=False, hip=None):
         version = SimpleNamespace(cuda=None if hip else "13.0", hip=hip, xpu="2026")
         backends = SimpleNamespace(
             cpu=torch.backends.cpu,
+            cuda=torch.backends.cuda,
+            cudnn=torch.backends.cudnn,
             mkl=torch.backends.mkl,
+            mkldnn=torch.backends.mkldnn,
             mps=SimpleNamespace(is_available=lambda: mps, is_built=lambda: mps),
         )
 
@@ -327,3 +332,23 @@ def test_what_cannot_be_read_is_null_with_one_note(monkeypatch):
 def test_the_worst_of_two_readings():
     both = telemetry.Telemetry(2e9, 2e9, 300, 50).worst(telemetry.Telemetry(1e9, 2e9, 600, None, "the power limit"))
     assert both == telemetry.Telemetry(1e9, 2e9, 600, 50, "the power limit")
+
+
+def test_no_reason_of_two_readings_is_lost():
+    limit, slow = (telemetry.Telemetry(throttle=r) for r in ("the power limit", "a hardware slowdown"))
+    assert limit.worst(slow).throttle == "the power limit, a hardware slowdown"
+    assert slow.worst(limit).throttle == "a hardware slowdown, the power limit"
+    assert limit.worst(slow).worst(limit).throttle == "the power limit, a hardware slowdown"  # each once
+    quiet = telemetry.Telemetry()
+    assert (limit.worst(quiet).throttle, quiet.worst(limit).throttle) == ("the power limit", "the power limit")
+    assert quiet.worst(quiet).throttle is None
+    for both in (limit.worst(slow), slow.worst(limit)):  # the limit is no fault, the slowdown is
+        assert checks.throttled(both) == "throttle: the device reports a hardware slowdown"
+
+
+def test_a_sum_is_checked_over_all_of_a_long_array():
+    """The error by hand: 10 against 1 - 2 + 4 = 3, over 1 + 2 + 4. Then an array of more than one slice."""
+    assert kernels.sum_error(10.0, iter([np.array([1.0, -2.0]), np.array([4.0])])) == 1.0
+    n = math.ceil(2.5 * kernels.TILE / plan.GRAIN) * plan.GRAIN
+    kernel = TorchDevice(torch, "cpu").build(Spec("read_reduce", "fp32", elements=n, implementation="torch"))
+    assert kernel.error() < 1e-6  # a slice left out: 1e-4 and more

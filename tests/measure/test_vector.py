@@ -1,5 +1,6 @@
 """The CPU's vector kernels: right results, and the instructions that were meant."""
 
+import math
 import platform
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 numba = pytest.importorskip("numba", reason="vector kernels need numba")
 
-from roofcourse.measure import checks, cpu, vector  # noqa: E402
+from roofcourse.measure import checks, cpu, plan, vector  # noqa: E402
 from roofcourse.measure.spec import MOVING, Spec  # noqa: E402
 from roofcourse.measure.support import Unavailable  # noqa: E402
 
@@ -16,6 +17,13 @@ N = 768 * 5
 here = pytest.mark.skipif(
     not ({"avx2", "avx512f"} & cpu.flags() or platform.machine() in ("aarch64", "arm64")), reason="needs AVX2 or Arm"
 )
+
+
+@here
+def test_a_sum_is_checked_over_all_of_a_long_array():
+    n = math.ceil(2.5 * vector.TILE / plan.GRAIN) * plan.GRAIN
+    ready = vector.build(None, Spec("read_reduce", "fp32", elements=n, implementation="numba"))
+    assert ready.error() < 1e-6  # a slice left out: 1e-4 and more
 
 
 @here
@@ -144,3 +152,13 @@ def test_memory_is_read():
     assert cpu.cores() >= 1
     assert cpu.name()
     assert cpu.free_memory() > 0
+
+
+@pytest.mark.parametrize(
+    ("mib", "edge"),
+    # FP32: 4096 rows and columns take 64 MiB, 8192 take 256.
+    [(None, 4096), (32, 4096), (33, 8192), (128, 8192), (129, 16384), (4096, 16384)],
+)
+def test_a_matrix_of_twice_the_cache(monkeypatch, mib, edge):
+    monkeypatch.setattr(cpu, "last_level_cache", lambda: mib and mib * 2**20)
+    assert cpu.edge_past_the_cache() == edge

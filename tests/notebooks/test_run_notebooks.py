@@ -207,6 +207,13 @@ def test_two_runs_give_the_same_bytes(rich_source, rich_page, tmp_path):
     assert (tmp_path / rich_source.name).read_bytes() == rich_page[1].read_bytes()
 
 
+def test_a_line_sent_in_two_pieces_is_one_line(tmp_path):
+    made = page(
+        notebook(tmp_path, code('print("51.1 µs", end="", flush=True)\nprint(", in gaps 15.0 µs")')), tmp_path / "pages"
+    )
+    assert [output.text for output in made.cells[1].outputs] == ["51.1 µs, in gaps 15.0 µs\n"]
+
+
 def test_values_keep_the_comments_beside_them():
     source = 'device = "h100"  # the card\nquick = True'
     assert runner.write_values(source, {"device": "b300"}) == 'device = "b300"  # the card\nquick = True'

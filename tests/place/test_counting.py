@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -9,6 +12,7 @@ torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 from roofcourse import work  # noqa: E402
+from roofcourse.place import views  # noqa: E402
 from roofcourse.place.count import count, effective_bytes  # noqa: E402
 from roofcourse.place.formulas import attention_flop  # noqa: E402
 
@@ -17,7 +21,10 @@ q, kv = torch.ones(1, 4, 8, 16), torch.ones(1, 2, 8, 16)
 table = torch.ones(1000, 16)
 rows = torch.tensor([3, 5])
 other = torch.empty(8, 16)
+two_rows, columns = torch.empty(2, 16), torch.zeros(2, 16, dtype=torch.int64)
 filters = torch.ones(4, 8, 3)
+# The same matrix as x, as a slice of a larger tensor: its rows one after the other, or with a gap after each.
+of_many, of_wide = torch.ones(10, 8, 16)[3], torch.ones(8, 64)[:, 16:32]
 
 
 def counted(call):
@@ -29,6 +36,20 @@ def counted(call):
     ("name", "call", "flop", "moved"),
     [
         ("softmax", lambda: F.softmax(x, -1), 5 * 128, 1024),
+        # The same with out= as without: torch gives those forms other names, and no tags.
+        ("gelu with out", lambda: torch.ops.aten.gelu.out(x, out=other), 5 * 128, 1024),
+        ("elu with out", lambda: torch.ops.aten.elu.out(x, out=other), 3 * 128, 1024),
+        ("mish with out", lambda: torch.ops.aten.mish.out(x, out=other), 5 * 128, 1024),
+        ("softplus with out", lambda: torch.ops.aten.softplus.out(x, out=other), 3 * 128, 1024),
+        ("hardswish", lambda: F.hardswish(x), 4 * 128, 1024),
+        ("hardswish with out", lambda: torch.ops.aten.hardswish.out(x, out=other), 4 * 128, 1024),
+        ("sigmoid with out", lambda: torch.sigmoid(x, out=other), 3 * 128, 1024),
+        ("log_softmax with out", lambda: torch.log_softmax(x, -1, out=other), 5 * 128, 1024),
+        ("sum with out", lambda: torch.sum(x, 1, out=torch.empty(8)), 128, 512 + 32),
+        ("product with out", lambda: torch.mm(x, w, out=other), 4096, 512 + 1024 + 512),
+        # Two rows picked, two written, two indices of 8 bytes: not the 1000 rows of the table.
+        ("rows picked with out", lambda: torch.index_select(table, 0, rows, out=two_rows), 0, 128 + 16 + 128),
+        ("gather with out", lambda: torch.gather(table, 0, columns, out=two_rows), 0, 128 + 256 + 128),
         # 2 x 8 x 16 x 16; x, w, b and the result once each.
         ("softmax with out", lambda: torch.softmax(x, -1, out=other), 5 * 128, 1024),
         ("linear", lambda: F.linear(x, w, b), 4096, 512 + 1024 + 64 + 512),
@@ -58,6 +79,46 @@ def test_counts_of_a_whole_function(name, call, flop, moved):
     found = counted(call)
     assert found.bytes == moved
     assert found.flop == flop
+
+
+@pytest.mark.parametrize("a", [x, of_many, of_wide], ids=["its own", "a slice", "columns"])
+def test_views_that_overlap_are_read_once(a):
+    assert counted(lambda: a[:-2] + a[1:-1] + a[2:]).bytes == 512 + 6 * 64
+    assert counted(lambda: (a[:-1], a[1:] * 2)).bytes == 448 + 448
+    product = counted(lambda: a @ a.t())
+    assert product.bytes == product.operators[0].bytes == 512 + 8 * 8 * 4
+    assert counted(lambda: a + a.view(torch.int32)).bytes == 1024
+
+
+def test_windows_over_some_columns_are_read_once():
+    assert counted(lambda: x[:, :4].unfold(0, 3, 1).sum(-1)).bytes == 8 * 4 * 4 + 6 * 4 * 4
+
+
+def test_views_side_by_side_are_all_read():
+    q3, k3, v3 = torch.ones(8, 64)[:, :48].chunk(3, 1)  # 8 rows of 16 numbers each, between each other's
+    assert counted(lambda: q3 + k3 + v3).bytes == 3 * 512 + 512
+    assert counted(lambda: q3 + k3).operators[0].bytes == 2 * 512 + 512
+    assert counted(lambda: x[0:8:2] + x[1:8:2]).bytes == 512 + 256
+    assert counted(lambda: x[:2] + x[2:4] + x[6:]).bytes == 3 * 128 + 128
+    assert counted(lambda: (x[:0].sum(), x[:2].sum())).bytes == 128 + 8
+    # Rows 0 to 3 are read by two that overlap, row 7 by one that lies apart.
+    assert counted(lambda: (x[:3].sum(), x[1:4].sum(), x[7:].sum())).bytes == 4 * 64 + 64 + 3 * 4
+
+
+def test_views_that_leave_are_written_once():
+    def call():
+        y = x + 1
+        return y[:-1], y[1:], y.t()
+
+    assert counted(call).bytes == 1024
+
+
+def test_gaps_count_as_covered_where_a_table_of_them_would_be_too_large(monkeypatch):
+    monkeypatch.setattr(views, "LARGEST_TABLE", 1)
+    # Three views of 6 x 64 bytes; from the first byte to the last they span 7 rows of 256 and 64.
+    assert counted(lambda: of_wide[:-2] + of_wide[1:-1] + of_wide[2:]).bytes == 3 * 384 + 384
+    assert counted(lambda: x[:-2] + x[1:-1] + x[2:]).bytes == 512 + 384
+    assert counted(lambda: of_wide @ of_wide.t()).bytes == 512 + 256  # one view, told by its dimensions
 
 
 def test_what_is_written_in_place_is_read_and_written():
@@ -145,6 +206,32 @@ def test_memory_that_is_used_again_is_not_taken_for_the_old_one():
         return total
 
     assert counted(call).bytes == 512 + 4
+
+
+def test_memory_from_elsewhere_in_the_place_of_what_was_made_is_not_taken_for_it():
+    numbers = np.ones(1000, dtype=np.float32)
+
+    def call():
+        (x * 2).sum()  # made and given back: what comes next may get its place
+        return torch.from_numpy(numbers).sum()
+
+    for _ in range(5):
+        assert counted(call).bytes == 512 + 4000 + 4
+
+
+def test_counting_keeps_no_memory():
+    gone = []
+
+    def call():
+        numbers = np.ones(1000, dtype=np.float32)
+        gone.append(weakref.ref(numbers))
+        return torch.from_numpy(numbers).sum()
+
+    def calls():
+        call()
+        assert gone[0]() is None  # while the counting goes on
+
+    assert counted(calls).bytes == 4000
 
 
 def test_effective_bytes_of_views():

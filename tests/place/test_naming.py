@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pytest
 
@@ -39,6 +40,30 @@ def test_wrong_names_get_one_line(name, message):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(x)\n    return x\n", r"line 1 of {name}.py is no Python: expected ':'"),
+        ("\ny = zz\n", r"it does not run \({name}.py, line 2\): NameError: name 'zz' is not defined"),
+        ("import no_such_module_here\n", "ModuleNotFoundError: No module named 'no_such_module_here'"),
+        ("raise RuntimeError\n", r"it does not run \({name}.py, line 1\): RuntimeError: RuntimeError"),
+        ("\0", "it does not run|is no Python"),
+    ],
+)
+def test_a_file_that_does_not_run_gets_one_line(tmp_path, monkeypatch, text, message):
+    stem = "broken_kernels_for_a_test"
+    (tmp_path / f"{stem}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in (f"{tmp_path / stem}.py:f", f"{stem}:f", f"{stem}.f"):
+        if "no_such" in text and not name.endswith(".py:f"):
+            continue  # said in other words
+        with pytest.raises(ValueError, match=message.format(name=stem)) as refusal:
+            naming.function(name)
+        assert str(refusal.value).startswith(name.removesuffix(":f") if ".py" in name else name)
+        assert "\n" not in str(refusal.value)
+        assert stem not in sys.modules
+
+
 def test_shapes():
     assert naming.shape("4096x4096") == (4096, 4096)
     assert naming.shape("8") == (8,)
@@ -64,5 +89,11 @@ def test_tensors_have_the_shape_and_the_precision_and_differ():
     a, b = naming.tensors(["2x3", "4"], "bf16", "cpu")
     assert (tuple(a.shape), a.dtype, tuple(b.shape)) == ((2, 3), torch.bfloat16, (4,))
     assert a.unique().numel() > 1
+    for wide in ("9999999x9999999", "9" * 40):  # 200 TB, and more elements than torch can count
+        with pytest.raises(ValueError, match="in bf16 takes .* GB: choose smaller shapes") as refusal:
+            naming.tensors([wide], "bf16", "cpu")
+        assert "\n" not in str(refusal.value)
+    with pytest.raises(ValueError, match="^2x3 and 4 in fp64 takes 8e-08 GB, and 7.9e-08 GB are free: choose smaller"):
+        naming.tensors(["2x3", "4"], "fp64", "cpu", 79)  # 10 numbers of 8 bytes
     with pytest.raises(ValueError, match="no random numbers in int8"):
         naming.tensors(["2"], "int8", "cpu")

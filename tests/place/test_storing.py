@@ -10,6 +10,7 @@ import pytest
 from roofcourse.measure.clock import METHOD_VERSION
 from roofcourse.measure.session import Session
 from roofcourse.measure.stopping import StopRule
+from roofcourse.place import where
 from roofcourse.place.point import Operator, Point
 from roofcourse.place.store import placed, save
 from roofcourse.records import Measurement, Measurements, Run, read_run, write_run
@@ -68,6 +69,17 @@ def test_another_machine_is_refused_and_the_file_stays(tmp_path):
     with pytest.raises(ValueError, match=r"is of another machine \(name 'Toy', here 'Other'\)"):
         save(toy(), path, MACHINE | {"name": "Other"})
     assert path.read_bytes() == before
+
+
+def test_times_with_one_thread_do_not_stand_under_ceilings_with_two(tmp_path):
+    path = tmp_path / "run.json"
+    save(toy(), path, MACHINE)
+    one = MACHINE | {"threads": 1}
+    with pytest.raises(ValueError, match="run.json was measured with 2 threads, and torch has 1 here"):
+        save(toy(), path, one)
+    with pytest.raises(ValueError, match="run.json was measured with 2 threads, and torch has 1 here"):
+        where.recorded(path, one)
+    assert where.recorded(path, MACHINE).machine == MACHINE
 
 
 def test_a_broken_file_is_refused_and_stays(tmp_path):

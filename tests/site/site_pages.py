@@ -19,7 +19,7 @@ def contents() -> list[str]:
 
 
 PAGES = contents()
-OWN = ["genindex.html", "search.html"]  # what Sphinx adds
+OWN = ["search.html"]  # what Sphinx adds
 
 # The explorers of each page and the controls of each: one that vanished, or came unannounced, is a failure.
 EXPLORERS = {

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
+from nobreak import glue
 from playwright.sync_api import Locator, Page, expect
+from pypdf import PdfReader
 from site_pages import PAGES
 from test_pages import AXE, soup, violations
 
@@ -74,13 +78,13 @@ def test_a_number_is_answered_by_keyboard(visit, way):
     box.get_by_label("Your answer to 1.1, in microseconds").focus()
     page.keyboard.type("1,044")
     page.keyboard.press("Enter")
-    expect(reply).to_have_text("Right. " + exercises()["1.1"].praise)
+    expect(reply).to_have_text("Right. " + glue(exercises()["1.1"].praise))
     assert reply.locator("p").get_attribute("data-rc-verdict") == "right"
     for typed, said in (
         ("696", "You counted 8 bytes for each element"),  # two arrays of 4 * 2**28 bytes at 3085 GB/s
         ("0.001044", "off by 10^-6"),
         ("17", "Not yet. Two reads and one write"),
-        ("many", "Not yet. The answer is one number in microseconds."),
+        ("many", "Your turn. The answer is one number in microseconds."),
         ("", "Your turn. Which arrays move"),
     ):
         expect(answer(box, typed)).to_contain_text(said)
@@ -104,12 +108,12 @@ def test_a_choice_is_answered_by_keyboard(visit):
     assert box.get_by_role("radio", name="fewer bytes").is_checked()
     expect(box.locator(".rc-reply")).to_be_empty()
     page.keyboard.press("Enter")
-    expect(box.locator(".rc-reply")).to_have_text("Right. " + exercises()["5.2"].praise)
+    expect(box.locator(".rc-reply")).to_have_text("Right. " + glue(exercises()["5.2"].praise))
 
 
 def test_hints_come_one_by_one_and_stay(visit):
     page = visit(CHAPTER_PAGES["1"])
-    box, (nudge, way) = form(page, "1.3"), exercises()["1.3"].hints
+    box, (nudge, way) = form(page, "1.3"), map(glue, exercises()["1.3"].hints)
     hints = box.locator(".rc-hints")
     assert hints.get_attribute("role") == "status"
     box.get_by_role("button", name="Hint").press("Enter")
@@ -136,8 +140,8 @@ def test_a_quiz_replies_scores_and_can_be_taken_again(visit):
     quiz = page.locator('[data-rc-quiz="bounds"]')
     questions = rc.quiz("bounds").questions
     options = quiz.get_by_role("group").nth(0).locator("label")
-    assert quiz.locator("legend").all_inner_texts() == [f"{n}. {q.ask}" for n, q in enumerate(questions, 1)]
-    assert options.all_inner_texts() == list(questions[0].options)
+    assert quiz.locator("legend").all_inner_texts() == [f"{n}. {glue(q.ask)}" for n, q in enumerate(questions, 1)]
+    assert options.all_inner_texts() == list(map(glue, questions[0].options))
     assert quiz.get_by_role("button", name="Try again").is_hidden()
 
     quiz.get_by_role("button", name="Check my answers").click()
@@ -147,15 +151,15 @@ def test_a_quiz_replies_scores_and_can_be_taken_again(visit):
     expect(quiz.get_by_role("status")).to_contain_text("3 of 5.")
     assert page.evaluate("document.activeElement.getAttribute('role')") == "status"
     replies = quiz.locator(".rc-verdict").all_inner_texts()
-    assert replies[:3] == [f"Right. {q.praise}" for q in questions[:3]]
-    assert replies[3:] == [f"Not yet. {next(iter(q.wrong.values()))}" for q in questions[3:]]
+    assert replies[:3] == [glue(f"Right. {q.praise}") for q in questions[:3]]
+    assert replies[3:] == [glue(f"Not yet. {next(iter(q.wrong.values()))}") for q in questions[3:]]
 
     quiz.get_by_role("button", name="Try again").click()
     assert quiz.get_by_role("radio", checked=True).count() == 0
     assert quiz.locator(".rc-verdict").count() == 0
     orders = [quiz.get_by_role("group").nth(n).locator("label").all_inner_texts() for n in range(5)]
-    assert [sorted(order) for order in orders] == [sorted(q.options) for q in questions]
-    assert orders != [list(q.options) for q in questions]
+    assert [sorted(order) for order in orders] == [sorted(map(glue, q.options)) for q in questions]
+    assert orders != [list(map(glue, q.options)) for q in questions]
     choose(quiz, 5)
     expect(quiz.get_by_role("status")).to_have_text("5 of 5. All of it.")
 
@@ -201,26 +205,89 @@ def test_without_a_script_hints_and_quizzes_unfold(visit):
     page = visit(CHAPTER_PAGES["1"], javascript=False)
     assert page.locator("form.rc-answer").count() == 0
     stub = page.locator('[data-rc-exercise="1.1"]')
-    assert stub.inner_text() == "Your turn. " + exercises()["1.1"].nudge
+    assert stub.inner_text() == glue("Your turn. " + exercises()["1.1"].nudge)
     hint = page.locator('[data-rc-exercise="1.1"] + details')
     hint.locator("summary").click()
-    assert hint.locator("p").inner_text() == exercises()["1.1"].hint
+    assert hint.locator("p").inner_text() == glue(exercises()["1.1"].hint)
     option = page.locator(".rc-quiz details").first
     option.locator("summary").click()
     assert option.locator("p").is_visible()
 
 
-def test_paper_has_the_questions_and_the_replies_and_no_form(visit):
+def remember(page: Page) -> None:
+    """All that stands in the article, in its order; explorers draw anew when a page changes its width."""
+    page.evaluate(
+        """() => {
+          window.standing = () => [...document.querySelectorAll("article *")].filter(
+            (node) => !node.closest(".rc-explorer"));
+          window.before = standing();
+        }"""
+    )
+
+
+def unchanged(page: Page) -> bool:
+    """Whether the same nodes stand in the same order."""
+    return page.evaluate("before.length === standing().length && standing().every((node, i) => node === before[i])")
+
+
+def test_printing_puts_answers_at_the_end_and_back(visit):
+    page = visit(CHAPTER_PAGES["1"])
+    fill_in(page)
+    remember(page)
+    text = " ".join(sheet.extract_text() for sheet in PdfReader(BytesIO(page.pdf())).pages)
+    text = " ".join(re.sub("[ﬀ-ﬄ]", lambda ligature: normalize("NFKC", ligature[0]), text).split()).replace("’", "'")
+    assert unchanged(page)  # chromium says both before and after that it prints
+    chapter, found, end = text.partition(" Solutions 1.1 Another hint ")
+    end = found.removeprefix(" Solutions ") + end
+    for key, e in exercises().items():
+        if key.startswith("1."):
+            assert chapter.count(f"Hint and solution to {key}: at the end.") == 1
+            assert e.nudge in chapter
+            assert e.hint not in chapter
+            assert f"{key} Another hint {e.hint} Solution to {key} " in end
+    for number, question in enumerate(rc.quiz("bounds").questions, 1):
+        first, last = question.options[0], question.options[-1]
+        assert f"{number}. {question.ask} a. {first} " in chapter
+        assert f" c. {last}" in chapter
+        for reply in (question.praise, *question.wrong.values()):
+            assert reply not in chapter
+            assert f") {reply}" in end.replace(") Right. ", ") ")
+
+
+@pytest.mark.parametrize("by", ["events", "media"])
+def test_printed_page_is_as_before_afterwards(visit, by):
+    page = visit(CHAPTER_PAGES["5"])
+    remember(page)
+    if by == "media":  # what a browser without the events has
+        page.emulate_media(media="print")
+    else:
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")  # twice is once
+    keys = [key for key in exercises() if key.startswith("5.")]
+    at_end = page.locator("article > section.rc-at-end")
+    expect(at_end.locator("h3")).to_have_text([*keys, "Five questions"])
+    assert page.locator("article .rc-to-solution").count() == len(keys) + 1
+    assert page.locator("article section:not(.rc-at-end) > details:has-text('Solution to')").count() == 0
+    if by == "media":
+        page.emulate_media(media="screen")
+    else:
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    expect(at_end).to_have_count(0)
+    assert unchanged(page)
+
+
+def test_paper_has_no_form(visit):
     page = visit(CHAPTER_PAGES["1"])
     fill_in(page)
     page.emulate_media(media="print")
+    expect(page.locator(".rc-at-end")).to_be_visible()
     assert page.locator("form.rc-answer:visible").count() == 0
     assert page.locator('[data-rc-exercise="1.1"]').is_visible()
-    for reply in page.locator(".rc-quiz details > p").all():
-        assert reply.bounding_box()["height"] > 0
+    for hidden in page.locator(".rc-at-end > *").all():  # nothing is left folded
+        assert hidden.bounding_box()["height"] > 0
 
 
 def test_praise_and_answer_are_not_beside_the_question(site):
     text = soup(site, CHAPTER_PAGES["1"]).select_one('[data-rc-exercise="1.1"]').parent.get_text()
-    assert exercises()["1.1"].nudge in text
+    assert glue(exercises()["1.1"].nudge) in text
     assert exercises()["1.1"].praise not in text

@@ -80,11 +80,20 @@ def test_what_would_be_cut_or_missing_stops(chromium, document, tmp_path, old, n
 
 
 def test_epub_is_whole_and_well_formed(chromium, document, tmp_path):
-    parts = make_epub.chapters(chromium, document())
+    words = "<th>symbol</th><th>name</th><th>unit</th><th>belongs</th><th>to</th><th>multiplications</th>"
+    style = f"<style>.rc-x{{margin:0}}</style><table><tr>{words}</tr></table><table><tr><td>A</td></tr></table>"
+    parts, styles = make_epub.chapters(chromium, document("<p>Folded.</p>", style))
+    assert styles == ".rc-x{margin:0}"
+    glossary = {key: text for key, _, text in parts}["appendix-glossary"]
+    assert "<style" not in glossary  # XHTML has none in its body
+    # 6 + 4 + 4 + 7 + 2 + 15 letters and six gaps are too much for a phone
+    assert re.findall(r'<div class="rc-scroll"><table(.*?)>', glossary) == [' class="rc-small"', ""]
     books = [tmp_path / "a.epub", tmp_path / "b.epub"]
     for target in books:
-        make_epub.pack(parts, tmp_path / "html", "html/", target, title="A Book", author="us")
+        again, _ = make_epub.chapters(chromium, tmp_path / "book.html")
+        make_epub.pack(again, styles, tmp_path / "html", "html/", target, title="A Book", author="us")
     assert books[0].read_bytes() == books[1].read_bytes()
+    assert make_epub.check(books[0]) == []  # where epubcheck is installed
     archive = zipfile.ZipFile(books[0])
     first = archive.infolist()[0]
     assert (first.filename, first.compress_type, archive.read(first)) == ("mimetype", 0, b"application/epub+zip")

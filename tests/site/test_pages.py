@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from site_pages import OWN, PAGES
 
 pytestmark = pytest.mark.browser
@@ -24,6 +25,7 @@ AXE = {
 }
 
 
+@cache
 def soup(site: Path, name: str) -> BeautifulSoup:
     return BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser")
 
@@ -100,7 +102,7 @@ def test_no_trace_of_the_machine_or_the_making(site, name):
 # --- in a browser -----------------------------------------------------------------------------------------------------
 
 
-# A page takes a second or two to open: one visit looks at all that can be seen from one.
+# A page takes a second or two to open: one visit from its folder and one over http look at all that can be seen.
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_quiet_closed_typeset_and_printable(visit, site, name):
     page = visit(name)
@@ -121,12 +123,18 @@ def typeset(page: Page, formulas: int) -> None:
     assert [text for text in left if "\\(" in text or "\\[" in text or "$" in text] == []
 
 
+FOLDED = """[...document.querySelectorAll("article details")]
+  .filter(node => !node.closest(".rc-explorer, .rc-next"))
+  .filter(node => !(node.querySelector(":scope > *:not(summary)").getBoundingClientRect().height > 0))
+  .map(node => node.textContent.trim().slice(0, 60))"""
+
+
 def printed(page: Page) -> None:
-    """On paper, where nothing can be opened, solutions and the sentences of the explorers are there."""
-    for details in page.locator("article details").all():
-        if not details.evaluate("node => node.closest('.rc-explorer') !== null"):
-            inner = details.locator(":scope > *:not(summary)").first
-            assert inner.evaluate("node => node.getBoundingClientRect().height") > 0
+    """On paper, where nothing can be opened, solutions and the sentences of the explorers are there. (The questions of
+    chapter 8 are not: the figure above them says the same.)"""
+    if page.locator("[data-rc-exercise]").count():
+        page.locator(".rc-at-end").wait_for()  # the solutions have moved there
+    assert page.evaluate(FOLDED) == []
     for explorer in page.locator("[data-rc-explorer]").all():
         assert explorer.locator("svg").first.is_visible()
         assert explorer.locator("[data-rc-sentence]").is_visible()
@@ -137,15 +145,10 @@ def test_what_sphinx_adds_is_quiet(visit, name):
     visit(name).wait_for_timeout(300)
 
 
-@pytest.mark.parametrize("name", [*PAGES, *OWN])
-def test_page_is_quiet_and_stays_in_its_width_over_http(visit, name):
-    page = visit(name, way="http", width=390)
-    open_details(page)
-    for width in (390, 768, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.evaluate("window.scrollTo(500, 0)")
-        assert page.evaluate("window.scrollX") == 0
+# A formula wider than the page is read from its start, and scrolls to its end.
+CUT_AT_THE_START = """[...document.querySelectorAll("div.math")].filter(
+  box => box.querySelector("svg").getBoundingClientRect().left < box.getBoundingClientRect().left - 1
+).map(box => box.textContent)"""
 
 
 def open_details(page: Page) -> None:
@@ -154,7 +157,8 @@ def open_details(page: Page) -> None:
 
 def violations(page: Page, options: dict, context: str | None = None) -> list[tuple]:
     """What axe-core finds on a page, or in the part of it that a selector names."""
-    found = Axe().run(page, context, options={"preload": False, **options}).response["violations"]
+    options = {"preload": False, "resultTypes": ["violations"], **options}
+    found = Axe().run(page, context, options).response["violations"]
     return [(v["id"], [node["html"][:160] for node in v["nodes"]]) for v in found]
 
 
@@ -170,24 +174,51 @@ UNSEEN = """() => [...document.querySelectorAll("a[href], button, input, select,
 
 
 @pytest.mark.parametrize("name", [*PAGES, *OWN])
-def test_axe_finds_nothing_and_the_focus_is_seen(visit, name):
-    page = visit(name)
+def test_page_is_quiet_accessible_and_stays_in_its_width_over_http(visit, name):
+    page = visit(name, way="http", width=390)
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     open_details(page)
+    for width in (390, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("window.scrollTo(500, 0)")
+        assert page.evaluate("window.scrollX") == 0
+        assert page.evaluate(CUT_AT_THE_START) == []
+    page.evaluate("window.scrollTo(0, 0)")
     page.keyboard.press("Tab")  # what is focused from here on is focused by keyboard
     assert page.evaluate(UNSEEN) == []
     assert violations(page, AXE) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert violations(page, {"runOnly": ["color-contrast"]}) == []
     page.set_viewport_size({"width": 390, "height": 900})
     # contrast, the slow rule, is the same at any width
     assert violations(page, {**AXE, "rules": {"color-contrast": {"enabled": False}}}) == []
 
 
-@pytest.mark.parametrize("name", [*PAGES, *OWN])
-def test_axe_finds_enough_contrast_in_the_dark(visit, name):
-    page = visit(name, scheme="dark")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    open_details(page)
-    assert violations(page, {"runOnly": ["color-contrast"]}) == []
+def test_a_figure_is_seen_whole_on_a_telephone_on_its_side(visit):
+    page = visit("notebooks/04_measurement.html", width=1280)
+    figures = page.locator(".rc-figure picture.rc-light img")
+    shape = "node => { const { width, height } = node.getBoundingClientRect(); return [width, height]; }"
+    wide = [figure.evaluate(shape) for figure in figures.all()]
+    page.set_viewport_size({"width": 844, "height": 390})
+    header = page.locator(".bd-header-article").bounding_box()["height"]
+    low = [figure.evaluate(shape) for figure in figures.all()]
+    assert len(low) >= 3
+    assert max(height for _, height in wide) > 390 - header >= max(height for _, height in low)
+    assert min(width for width, _ in low) > 700  # the place; the drawing in it keeps its proportions
+    assert figures.first.evaluate("node => getComputedStyle(node).objectFit") == "contain"
+
+
+def test_names_in_tables_are_whole_on_the_smallest_telephones(visit):
+    page = visit("appendix/data.html", width=320)
+    for width in (320, 360, 388):
+        page.set_viewport_size({"width": width, "height": 900})
+        lines = "nodes => nodes.map((node) => [node.textContent, node.getClientRects().length])"
+        names = page.locator("article td code .pre").evaluate_all(lines)
+        assert "precision" in [name for name, _ in names]
+        assert [name for name, count in names if count > 1] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_some_page_has_math(site):
@@ -213,6 +244,19 @@ def test_search_finds_the_data_page(visit, way):
     page = visit("search.html?q=bandwidth", way=way)
     page.wait_for_selector("#search-results li a")
     assert page.locator("#search-results a", has_text="The data and its sources").count() >= 1
+
+
+def test_search_finds_numbers_with_their_unit_and_shows_text(visit):
+    page = visit("search.html?q=3,085+GB/s+ridge", way="http")
+    found = page.locator("#search-results li", has=page.get_by_role("link", name="Notation", exact=True))
+    expect(found.locator("p.context")).to_contain_text("I^* = F/B")  # a formula without its marks
+    assert "\\(" not in page.locator("#search-results").inner_text()
+    page.wait_for_function(  # each result brings its excerpt when its page has been read
+        "[...document.querySelectorAll('#search-results li')].every(found => found.querySelector('p.context'))"
+    )
+    marked = page.locator("#search-results .highlighted")
+    assert {text.lower() for text in marked.all_inner_texts()} == {"gb", "ridge"}
+    assert page.evaluate("localStorage.getItem('sphinx_highlight_terms')") == "gb ridge"
 
 
 def test_data_tables_can_be_downloaded(visit, site):
@@ -247,14 +291,13 @@ def test_phone_reader_reaches_the_contents(visit):
 
 def test_a_dark_page_shows_the_dark_drawings_on_its_own_ground(visit):
     page = visit("notebooks/05_m_sweep.html", scheme="dark")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.locator(".rc-figure picture.rc-light img").first.is_hidden()
     drawing = page.locator(".rc-figure picture.rc-dark img").first
     drawing.scroll_into_view_if_needed()
     assert drawing.evaluate("node => node.decode().then(() => node.naturalWidth)") == 700
-    assert drawing.evaluate("node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).filter]") == [
-        "rgba(0, 0, 0, 0)",
-        "none",
-    ]
+    style = "(({backgroundColor, filter, padding}) => [backgroundColor, filter, padding])(getComputedStyle(node))"
+    assert drawing.evaluate(f"node => {style}") == ["rgba(0, 0, 0, 0)", "none", "0px"]
     page.set_viewport_size({"width": 390, "height": 900})
     page.wait_for_function(
         "node => node.currentSrc !== '' && node.decode().then(() => node.naturalWidth === 350)",

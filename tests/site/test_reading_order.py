@@ -67,18 +67,18 @@ CASES = {
             "combobox: Try a shape = your own sizes",
             "combobox: Precision = FP8",
             "combobox: Device = H100",
-            "slider: M, rows of X = M = 512",
+            "slider: M, rows of X = M = 512 rows",
             "spinbutton: M, exact = 512",
-            "slider: N, columns of A = N = 4096",
+            "slider: N, columns of A = N = 4096 columns",
             "spinbutton: N, exact = 4096",
-            "slider: K, summed over = K = 1024",
+            "slider: K, summed over = K = 1024 terms",
             "spinbutton: K, exact = 1024",
             RUN,
         ),
         "FP8, each matrix moved once",
         ("bytes",),
         ("k", "ArrowRight"),
-        "K = 2048",
+        "K = 2048 terms",
     ),
     "ridge": Case(
         "intensity=30&roofs=a100.fp16~b300.bf16",
@@ -112,16 +112,16 @@ CASES = {
             "combobox: Device = H200",
             "combobox: Weights = BF16",
             "combobox: KV cache = BF16",
-            "slider: Batch, requests at a time = 4",
+            "slider: Batch, requests at a time = 4 requests",
             "spinbutton: Batch = 4",
-            "slider: Prompt, tokens of each request = 2 048",
+            "slider: Prompt, tokens of each request = 2 048 tokens",
             "spinbutton: Prompt = 2048",
             RUN,
         ),
         "Qwen2.5-7B on H200, batch 4, 2 048 tokens each",
         ("seconds",),
         ("batch", "ArrowRight"),
-        "8",
+        "8 requests",
     ),
     "padding": Case(
         "m=16&tile=32&precision=fp64&device=rtx4080",
@@ -214,7 +214,8 @@ def sounds_right(page: Page, root: Locator, nth: int, kind: str) -> None:
     assert heard(root) == list(case.controls)
     parts = outline(root)
     roles = " ".join(re.match(r"\w+", part)[0] for part in parts)
-    order = r"group (group )?(img|group) paragraph( term definition)+ paragraph link group( text button paragraph)?"
+    order = r"group (group )?(img|group) paragraph( term definition)+ paragraph link group status"  # status: the voice
+    order += r"( text button paragraph)?"
     assert re.fullmatch(order, roles), roles
     assert parts[0].startswith('group "Controls: ')
     agrees(page, nth, kind)

@@ -28,6 +28,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "course",
     "downloads",
+    "nobreak",
     "outcomes",
 ]
 external_toc_path, external_toc_exclude_missing = "_toc.yml", written["only_build_toc_files"]

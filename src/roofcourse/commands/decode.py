@@ -56,16 +56,14 @@ def add(commands) -> None:
         "--bound", action="store_true", help="print the lower bound on the card --device; measure nothing"
     )
     bound.add_argument("--prefill", action="store_true", help="the bound of the prefill instead of a decode step")
-    bound.add_argument("--weights", metavar="FORMAT", default="bf16", help="bf16, fp8, int8, int4, int4_g64, mxfp4 ...")
-    bound.add_argument("--kv", metavar="FORMAT", default="bf16", help="numbers of the KV cache: bf16, fp8, int8, int4")
+    bound.add_argument("--weights", metavar="FORMAT", help="bf16 (default), fp8, int8, int4, int4_g64, mxfp4 ...")
+    bound.add_argument("--kv", metavar="FORMAT", help="numbers of the KV cache: bf16 (default), fp8, int8, int4")
     live = this.add_argument_group("timing on this machine (needs pip install 'roofcourse[llm]')")
-    live.add_argument(
-        "--modes", metavar="MODES", default="", help="with commas between them (default: all that can run)"
-    )
+    live.add_argument("--modes", metavar="MODES", help="with commas between them (default: all that can run)")
     live.add_argument("--precision", metavar="NAME", help="bf16, fp16 or fp32 (default: bf16 where the device has it)")
     live.add_argument("--layers", metavar="N", type=int, help="run only the first N layers (default: what fits)")
     live.add_argument("--quick", action="store_true", help="fewer samples")
-    live.add_argument("-o", "--output", metavar="FILE", default="decode.json", help="the file (default: decode.json)")
+    live.add_argument("-o", "--output", metavar="FILE", help="the file (default: decode.json)")
     live.add_argument("--resume", action="store_true", help="go on with the file, measuring what is missing")
     live.add_argument("--overwrite", action="store_true", help="replace the file if there is one")
     this.set_defaults(run=run)
@@ -79,6 +77,7 @@ def run(arguments) -> int:
         return 0
     batches, prompts = _counts("batch", arguments.batch), _counts("prompt", arguments.prompt)
     if arguments.bound or arguments.prefill:
+        _refuse(arguments, _LIVE, "a timed step; --bound measures nothing")
         if not arguments.device:
             raise ValueError("a bound needs a card: --device h100; `roofcourse devices` lists them")
         print(
@@ -87,28 +86,43 @@ def run(arguments) -> int:
                 arguments.device,
                 batches,
                 prompts,
-                weights=arguments.weights,
-                kv=arguments.kv,
+                weights=arguments.weights or "bf16",
+                kv=arguments.kv or "bf16",
                 phase="prefill" if arguments.prefill else "decode",
             ),
             flush=True,
         )
         return 0
-    _kind(arguments.device)
+    _refuse(arguments, _BOUND, "--bound; a timed step has random weights and a KV cache in --precision")
+    kind = arguments.device and arguments.device.lower()
+    _kind(kind)
     return command.decode_machine(
         model=arguments.model,
         batches=batches,
         prompts=prompts,
-        modes=_words(arguments.modes),
-        kind=arguments.device,
+        modes=_words(arguments.modes or ""),
+        kind=kind,
         precision=arguments.precision,
         layers=arguments.layers,
         quick=arguments.quick,
-        out=Path(arguments.output),
+        out=Path(arguments.output or "decode.json"),
         resume=arguments.resume,
         overwrite=arguments.overwrite,
         say=lambda text: print(text, flush=True),
     )
+
+
+#: Options of one way alone, as the parser names them.
+_BOUND = ("weights", "kv")
+_LIVE = ("modes", "precision", "layers", "quick", "output", "resume", "overwrite")
+
+
+def _refuse(arguments, names: tuple[str, ...], belong: str) -> None:
+    """Raises ``ValueError`` for an option that was given and would be ignored."""
+    for name in names:
+        value = getattr(arguments, name)
+        if value is not None and value is not False:  # 0 layers were given
+            raise ValueError(f"--{name} belongs to {belong}")
 
 
 def _kind(name: str | None) -> None:

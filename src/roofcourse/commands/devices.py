@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..catalogue import Device, device, devices
-from ..measure.report import table
 from ..precision import PRECISIONS
+from ..texttable import table
 from . import parser
 
 

@@ -41,7 +41,9 @@ def add(commands) -> None:
         epilog=_EXAMPLES.format(parts=parts),
     )
     this.add_argument("--quick", action="store_true", help="fewer and smaller points")
-    this.add_argument("--device", metavar="KIND", help=f"one of {', '.join(KINDS)} (default: the best there is)")
+    this.add_argument(
+        "--device", metavar="KIND", type=str.lower, help=f"one of {', '.join(KINDS)} (default: the best there is)"
+    )
     this.add_argument("--only", metavar="PARTS", default="", help="parts to measure, with commas between them")
     this.add_argument("-o", "--output", metavar="FILE", default="run.json", help="the run file (default: run.json)")
     this.add_argument("--resume", action="store_true", help="go on with the run file, measuring what is missing")

@@ -73,6 +73,10 @@ def _machine(arguments):
     from ..bench import bench
     from ..catalogue import device
 
+    if arguments.run_file and arguments.bundled:
+        raise ValueError("--bundled has the counters of a card: name it with --device, and leave out --run")
+    if arguments.run_file and arguments.device:
+        raise ValueError("--device and --run both name the roofs: leave out one")
     if arguments.run_file:
         return bench(run=arguments.run_file).device
     if not arguments.device:
@@ -104,7 +108,7 @@ def _given(kernels, name: str, flop: float):
 
 def _table(kernels, machine, precision: str | None) -> str:
     from ..counters import place, short
-    from ..measure.report import table
+    from ..texttable import four, table
 
     rows = [
         ("kernel", "under", "launches", "time (µs)", "DRAM (MB)", "GB/s", "I (FLOP/byte)", "TFLOP/s", "of the roof")
@@ -117,11 +121,11 @@ def _table(kernels, machine, precision: str | None) -> str:
                 short(x.name),
                 under,
                 f"{x.launches}",
-                f"{x.seconds * 1e6:,.4g}",
-                f"{x.dram_bytes / 1e6:,.4g}",
-                f"{x.bytes_per_s / 1e9:,.4g}",
-                f"{x.intensity:,.4g}" if roof else "",
-                f"{x.flop_per_s / 1e12:,.4g}" if roof else "",
+                four(x.seconds * 1e6),
+                four(x.dram_bytes / 1e6),
+                four(x.bytes_per_s / 1e9),
+                four(x.intensity) if roof else "",
+                four(x.flop_per_s / 1e12) if roof else "",
                 f"{share:.0%}",
             )
         )
@@ -131,15 +135,20 @@ def _table(kernels, machine, precision: str | None) -> str:
         "",
         table(rows, left=2),
         "",
-        f"All {sum(x.launches for x in kernels)} launches: {seconds * 1e6:,.4g} µs in kernels, {moved / 1e6:,.4g} MB; "
-        f"{moved / seconds / machine.bandwidth:.0%} of B",
-        "Bytes by hardware counters. Times under the profiler, which runs kernels one at a time: upper bounds.",
+        f"All {sum(x.launches for x in kernels)} launches: {four(seconds * 1e6)} µs in kernels, "
+        f"{four(moved / 1e6)} MB; {moved / seconds / machine.bandwidth:.0%} of B",
+        "Bytes by hardware counters. Times under the profiler, which runs kernels one at a time.",
     ]
     notes = dict.fromkeys(x.note for x in kernels if x.note)
-    unknown = [x for x, roof, _ in placed if x.flop is not None and roof is None]
     out += [f"Under B alone: {note}" for note in notes]
-    if unknown:
-        kinds = ", ".join(dict.fromkeys(f"{x.precision} {x.path}" for x in unknown))
+    unknown = [x for x, roof, _ in placed if x.flop and roof is None]
+    unnamed = [x for x in unknown if precision is None and x.precision is None]
+    if unnamed:
+        names = ", ".join(dict.fromkeys(short(x.name) for x in unnamed))
+        out.append(f"Under B alone: the report does not show the precision of {names}: give it with --precision")
+    missing = [f"{precision} gemm" if precision else f"{x.precision} {x.path}" for x in unknown if x not in unnamed]
+    if missing:
+        kinds = ", ".join(dict.fromkeys(missing))
         out.append(f"Under B alone: {machine.name} has no measured roof for {kinds}; --precision names another")
     if any(share > 1.05 for _, _, share in placed):
         out.append("Above the roof: traffic served by a cache, another clock, or another card than the one named")

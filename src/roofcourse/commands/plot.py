@@ -24,14 +24,18 @@ def add(commands) -> None:
 
 
 def run(arguments) -> int:
+    from ..files import check_output
     from ..measure.command import chart, report
     from ..records import read_run
 
     recorded = read_run(arguments.run_file)
     if arguments.text:
+        if arguments.output:
+            raise ValueError(f"-o names a chart, and --text prints: leave one out, or write > {arguments.output}")
         print(report(recorded), flush=True)
         return 0
     out = Path(arguments.output or Path(arguments.run_file).with_suffix(".svg").name)
+    check_output(out)
     if out.exists() and not arguments.overwrite:
         raise FileExistsError(f"{out} exists: choose another name (-o), or --overwrite it")
     print(chart(recorded).save(out), flush=True)

@@ -114,8 +114,12 @@ EXERCISES = (
                 lambda: _requests(0),
                 "The weights have to be on the card as well.",
             ),
+            Mistake(
+                lambda: _requests(_qwen().bytes_stored()) + 1,
+                "The last one does not fit as a whole: round down.",
+            ),
         ),
-        tolerance=0.004,
+        tolerance=0.002,  # less than one request
     ),
     Choice(
         key="6.5",

@@ -49,6 +49,7 @@ EXERCISES = (
             (2.0, 32.0, 100.0, 10.0, 50.0, 10.0),
             (33.0, 32.0, 660.0, 10.0, 50.0, 10.0),
             (32.0, 32.0, 640.0, 500.0, 50.0, 10.0),
+            (32.0, 32.0, 640.0, 10.0, 50.0, 10.0),
             (2.0, 32.0, 100.0, 900.0, 50.0, 10.0),
         ),
         nudge="Which of W and Q grows when the kernel works in whole blocks?",
@@ -62,6 +63,10 @@ EXERCISES = (
             (
                 lambda m, tile, w, q, f, b: max(w, q * f / b) * math.ceil(m / tile) * tile / m / f,
                 "You padded the bytes as well. The rows that fill up a block are made on the chip.",
+            ),
+            (
+                lambda m, tile, w, q, f, b: max(w * (m // tile + 1) * tile / m / f, q / b),
+                "32 rows are one whole block of 32, not two: round up, do not add one.",
             ),
             (
                 lambda m, tile, w, q, f, b: max(w * tile / m / f, q / b),

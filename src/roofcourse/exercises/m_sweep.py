@@ -125,7 +125,8 @@ EXERCISES = (
         praise="A time that is flat while the useful work grows sixteenfold, and then steps up.",
         wrong={
             "launch": "A launch costs a few microseconds. Here are two hundred.",
-            "choice": "Its mark: more work takes less time, or another library differs. Here nothing falls.",
+            "choice": "It has a part: two products of one row would take little more than half as long. But its mark, "
+            "more work in less time, is not in these numbers.",
             "gaps": "These are single kernels, with the queue kept full. Gaps lie between kernels.",
         },
     ),
@@ -137,7 +138,8 @@ EXERCISES = (
         hint="The kernels are near their roofs, so look at what is not inside a kernel.",
         praise="The sum of the kernels is shorter than the program: the card was idle in between.",
         wrong={
-            "launch": "What a launch costs counts in the time of its kernel. Here the kernels are near their roofs.",
+            "launch": "In this chapter a launch lies inside the time of its kernel, and its mark is a small kernel far "
+            "from its roof. Here each is near its roof, and the time is missing between them.",
             "choice": "A badly chosen kernel would be far from its roof. These are near.",
             "padding": "Padded kernels would be far from their roofs. These are near.",
         },

@@ -57,6 +57,7 @@ EXERCISES = (
         cases=(
             (100.0, 10.0, 10.0, 100.0, 50.0, 10.0),
             (10.0, 100.0, 20.0, 50.0, 50.0, 10.0),
+            (10.0, 100.0, 100.0, 10.0, 50.0, 10.0),
             (2e9, 3e6, 5e6, 4e8, 5e13, 1e12),
         ),
         nudge="Two kernels, one after the other: what overlaps within each, and what between them?",
@@ -97,7 +98,7 @@ EXERCISES = (
         options=VERDICTS,
         nudge="Twice the work, the same time. What costs the same for both?",
         hint="Compare with the tiny product of this chapter and its neighbour.",
-        praise="A time that does not see the size is the cost of starting. The large array shows a sound kernel.",
+        praise="A time that does not see the size is a fixed cost. The large array shows a sound kernel.",
         wrong={
             "operators": "Results between operators cost more for a larger array. This time did not change.",
             "bytes": "Extra bytes would grow with the array. This time did not.",
@@ -109,12 +110,12 @@ EXERCISES = (
         answer=lambda: "undetermined",
         options=VERDICTS,
         nudge="Go through the reasons one by one, and ask for each which number at hand speaks for it.",
-        hint="One operator, large, no neighbour, no counted bytes: is there evidence for any reason?",
-        praise="No evidence, no reason. Write which fact would settle it: a sweep over the size, or counted bytes.",
+        hint="One operator, large, no neighbour, no measured bytes: is there evidence for any reason?",
+        praise="No evidence, no reason. Write which fact would settle it: a sweep over the size, or measured bytes.",
         wrong={
             "launch": "A large kernel takes long against its launch, and no neighbour shows a floor.",
             "operators": "It is one operator: nothing goes to memory in between.",
-            "bytes": "Perhaps it moves too many, but nobody has counted them.",
+            "bytes": "Perhaps it moves too many, but nobody has measured them.",
         },
     ),
     Number(
@@ -122,11 +123,11 @@ EXERCISES = (
         answer=_attention_gain,
         unit="times",
         nudge="The most that can be won: its time over the shortest time that the formula's bytes allow.",
-        hint="Divide row.seconds by roof.time(work): the bytes of the formula and not the counted ones.",
+        hint="Divide row.seconds by roof.time(work): the bytes of the formula and not the measured ones.",
         praise="A bound of a gain, from a time under the profiler: the true one is smaller. Still, worth an afternoon.",
         mistakes=(
             Mistake(
-                _counted_gain, "That moves the counted bytes at full bandwidth. Asked is with those of the formula."
+                _counted_gain, "That moves the measured bytes at full bandwidth. Asked is with those of the formula."
             ),
             Mistake(_more_bytes, "That is how many times too many bytes move. They are not moved at full bandwidth."),
             Mistake(lambda: 1 / _attention_gain(), "That is the percent of the roof. The gain is its inverse."),

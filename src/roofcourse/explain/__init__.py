@@ -9,7 +9,8 @@ rules were tried: 40 right, 2 missed, 0 confidently wrong. Half B, run once when
 look at the points without a label showed rules that claimed too much (a launch just below the roof or of many times a
 small copy, a corner that is a plateau, padding from two points). They were tightened, which cost half B one hit: 39, 3
 and 0. Labels and rules have one author, who had the tables open when labelling, and the points are of one study: on
-other kernels and cards expect less.
+other kernels and cards expect less. New memory came later, with six labelled points of its own (half C), which are the
+recorded kernels of chapter 9: all right, and too few to promise anything.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ def explain(
     clock_hz=None,
     reference_clock_hz=None,
     path=None,
+    new_bytes=None,
+    new_seconds=None,
+    reused_seconds=None,
     byte_source="formula",
 ) -> Explanation:
     """Why ``point`` is where it is under ``roofline``. The more is known, the more can be said; nothing is guessed.
@@ -51,7 +55,10 @@ def explain(
     ``kernel_seconds``, how long its kernels ran (a timeline), ``kernels``, how many, and
     ``operator_seconds``, the lower bound of its operators one after the other. ``clock_hz`` while it ran and
     ``reference_clock_hz`` while the roof was measured. ``path``: ``"gemm"`` or ``"vector"``, the units it uses.
-    ``byte_source``: ``"formula"`` or ``"counters"``, what the bytes of the point are.
+    ``byte_source``: ``"formula"`` or ``"counters"``, what the bytes of the point are. For new memory, on a processor:
+    ``new_bytes`` that each call touches for the first time and ``new_seconds``, what the first touch of as much takes
+    (:func:`roofcourse.place` counts and times both), or ``reused_seconds``, how long the same work takes into memory
+    that is there.
 
     Raises ``ValueError`` in one line for what is no point, no roofline, or no positive number.
     """
@@ -78,11 +85,14 @@ def explain(
             "clock_hz": clock_hz,
             "reference_clock_hz": reference_clock_hz,
             "path": path,
+            "new_bytes": new_bytes or None,
+            "new_seconds": new_seconds or None,
+            "reused_seconds": reused_seconds,
         },
     )
     reasons = rules.reasons(case)
     verdict = reasons[0].name if reasons and reasons[0].standing != "possible" else "undetermined"
-    title = (getattr(point, "label", None) or "This kernel").removesuffix(" None")  # a kernel without a shape
+    title = _title(point)
     roof = roofline.label or "the roof"
     place = f"{title}: {percent(case.share)} of the {roof_name(case)} ({roof})"
     need = f"{time(case.seconds)} against a lower bound of {time(case.roof_time)}"
@@ -100,6 +110,12 @@ def explain(
         to_next_roof=advice.to_next_roof(case),
         caveats=_caveats(point, case, byte_source),
     )
+
+
+def _title(point) -> str:
+    """What ran and its sizes; the name of the roof behind it says on what and in which format."""
+    kernel, sizes = getattr(point, "kernel", "This kernel"), getattr(point, "shape", "None")
+    return kernel if sizes == "None" else f"{kernel} {sizes.replace('x', ' × ')}"
 
 
 def _case(point, roofline, sweep, launch, device, facts):
@@ -137,12 +153,19 @@ def _case(point, roofline, sweep, launch, device, facts):
 
 
 def _caveats(point, case, byte_source) -> tuple[str, ...]:
+    from .wording import shape
+
     out = []
     if getattr(point, "suspect", None):
         out.append(f"The point is suspect: {point.suspect}.")
     if not getattr(point, "stable", True):
         why = getattr(point, "note", None) or "its samples scatter"
         out.append(f"The point is not stable ({why}): measure it again.")
+    if case.left_out:
+        count, every = len(case.left_out), len(case.left_out) + len(case.neighbours)
+        named = ", ".join(shape(x) for x in case.left_out[:3]) + (", …" if count > 3 else "")
+        many = "is" if count == 1 else "are"
+        out.append(f"{count} of {every} neighbours {many} unstable or suspect and left out as evidence ({named}).")
     if case.counted_bytes is None and byte_source == "formula":
         out.append("Bytes by formula, each input and output once: a lower bound of the traffic.")
     return tuple(out)

@@ -13,12 +13,13 @@ _FOR = {
     "operators": "Fuse the operators (torch.compile, or a kernel of your own): what lies between stays on the chip.",
     "kernel": "Pad to the size that is faster, or try another library or a tuned kernel for this shape.",
     "padding": "Fill the tile: batch more rows into one product, or use a kernel with a smaller tile.",
-    "cache": "Nothing to repair: place it again with counted bytes, or on the slope of that cache.",
+    "cache": "Nothing to repair: place it again with measured bytes, or on the slope of that cache.",
     "corner": "Move away from the ridge point, or overlap better (more bytes in flight, deeper pipelines).",
     "bytes": "Find what moves the extra bytes (copies, layouts, spills) and remove it; the formula is the target.",
     "ceiling": "Measure the ceiling again before judging this point.",
     "waves": "Choose a size, or a tile, that fills whole rounds; or split the inner dimension (split-K).",
     "host": "Take the host out of the way: a CUDA graph, torch.compile, fewer and larger kernels.",
+    "new memory": "Keep the memory: write the result into a tensor that is there (out=, in place), or reuse a pool.",
     "throttled": "Measure at a steady clock first; then judge.",
 }
 
@@ -27,7 +28,7 @@ def _paths(case: Case) -> str:
     """What lifts the flat part, from the ceilings that are known."""
     higher = _higher(case)
     if higher is None:
-        return "Do fewer operations; no higher ceiling of this machine is at hand."
+        return "Do fewer operations; no higher ceiling that it could use was measured on this machine."
     best = f"{say.path_name(higher)} reach {say.throughput(higher.peak)}"
     return f"Do fewer operations, or move to a higher ceiling: {best}."
 

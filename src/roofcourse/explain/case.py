@@ -34,6 +34,9 @@ class Case:
     clock_hz: float | None = None
     reference_clock_hz: float | None = None
     path: str | None = None
+    new_bytes: float | None = None
+    new_seconds: float | None = None
+    reused_seconds: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -56,18 +59,22 @@ class Case:
 
     @property
     def share(self) -> float:
+        """Lower bound of the time divided by the time: 1 at the roof."""
         return self.roof_time / self.seconds
 
     @property
     def bound(self) -> str:
+        """``"memory"`` or ``"compute"``: the longer of the two times."""
         return "memory" if self.memory_time > self.compute_time else "compute"
 
     @property
     def intensity(self) -> float:
+        """I, in FLOP/byte."""
         return self.point.work.intensity
 
     @property
     def working_set(self) -> float:
+        """Bytes that the kernel goes over again and again; those of its formula where no other number is known."""
         return getattr(self.point, "working_set_bytes", None) or self.point.work.bytes
 
     @property
@@ -79,8 +86,8 @@ class Case:
         return "gemm" if kernel in PRODUCTS else "vector" if kernel == "fma" else None
 
     @cached_property
-    def neighbours(self) -> tuple[Measurement, ...]:
-        """The other points of the sweep, in the same precision and cache state, that can be trusted."""
+    def _alike(self) -> tuple[Measurement, ...]:
+        """The other points of the sweep in the same precision and cache state."""
         mine = self.point
         return tuple(
             x
@@ -89,9 +96,17 @@ class Case:
             and x != mine
             and x.precision == getattr(mine, "precision", x.precision)
             and x.cache_state == getattr(mine, "cache_state", x.cache_state)
-            and x.stable
-            and not x.suspect
         )
+
+    @cached_property
+    def neighbours(self) -> tuple[Measurement, ...]:
+        """Those of them that can be trusted: the evidence."""
+        return tuple(x for x in self._alike if x.stable and not x.suspect)
+
+    @property
+    def left_out(self) -> tuple[Measurement, ...]:
+        """Those that cannot: unstable or suspect."""
+        return tuple(x for x in self._alike if not x.stable or x.suspect)
 
     def share_of(self, other: Measurement) -> float:
         """Share of this roof that another point reaches."""

@@ -24,6 +24,7 @@ REASONS = {
     "bytes": "another traffic than the formula's",
     "ceiling": "a ceiling that is too low",
     "waves": "too few tiles for the multiprocessors",
+    "new memory": "new memory, touched for the first time",
     "host": "time outside the kernels",
     "throttled": "a lowered clock",
     "undetermined": "undetermined",

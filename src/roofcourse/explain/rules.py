@@ -23,6 +23,7 @@ ACCOUNTS, PADDED = 0.90, 0.70
 
 
 def at_roof(case: Case) -> Reason | None:
+    """From 90 to 105 % of the roof no reason is needed."""
     if not AT_ROOF <= case.share <= ABOVE_ROOF:
         return None
     sure = "the roof itself is known no better than to a few percent"
@@ -35,13 +36,16 @@ def at_roof(case: Case) -> Reason | None:
 
 
 def cache(case: Case) -> Reason | None:
+    """Above the memory roof with data that nearly fit a cache, or with less traffic counted than the formula says."""
     counted = case.counted_bytes
     if counted is not None and counted < LESS_TRAFFIC * case.point.work.bytes:
         seen = f"Counters saw {say.size(counted)} from memory, the formula says {say.size(case.point.work.bytes)}"
-        return Reason("cache", f"{seen}: the rest came from a cache.", "a cold measurement.", "shown")
+        # Kernel replay: from the second pass on the caches hold what the same kernel's last run left.
+        replay = "A profiler that repeats a kernel finds there what its last run left, unless it empties the caches."
+        return Reason("cache", f"{seen}: the rest came from a cache. {replay}", "a cold measurement.", "shown")
     if case.share <= ABOVE_ROOF or case.bound != "memory":
         return None
-    above = f"It is {case.share:.2f} times as high as memory allows"
+    above = f"Its rate is {case.share:.2f} times what memory allows"
     test = "time it cold, or double its working set; or count its memory traffic with a profiler."
     if case.cache_bytes is None:
         return Reason("cache", f"{above}, and the size of the cache is not known.", test, "possible")
@@ -52,6 +56,7 @@ def cache(case: Case) -> Reason | None:
 
 
 def ceiling(case: Case) -> Reason | None:
+    """Above the compute roof: no cache explains that, so F is too low or the time too short."""
     if case.share <= ABOVE_ROOF or case.bound != "compute":
         return None
     evidence = f"It is {case.share:.2f} times as high as F, and no cache lifts a kernel that arithmetic bounds"
@@ -62,6 +67,7 @@ def ceiling(case: Case) -> Reason | None:
 
 
 def path(case: Case) -> Reason | None:
+    """Under the roof of another precision or other units than its own."""
     own = look.own_roof(case)
     if own is not None:
         reached = own.time(case.point.work) / case.seconds
@@ -81,6 +87,7 @@ def path(case: Case) -> Reason | None:
 
 
 def traffic(case: Case) -> Reason | None:
+    """More traffic counted than the formula says, or too high a point that no cache explains."""
     counted, formula = case.counted_bytes, case.point.work.bytes
     if counted is not None and counted >= MORE_TRAFFIC * formula:
         would = max(case.compute_time, counted / case.roof.bandwidth) / case.seconds
@@ -91,7 +98,7 @@ def traffic(case: Case) -> Reason | None:
         return Reason("bytes", evidence, "find the copies: list the kernels with the bytes of each.", "shown")
     too_high = case.share > ABOVE_ROOF and case.bound == "memory"
     if too_high and case.cache_bytes is not None and case.working_set > NEAR_CACHE * case.cache_bytes:
-        evidence = f"It is {case.share:.2f} times as high as memory allows, and its working set is past the cache."
+        evidence = f"Its rate is {case.share:.2f} times what memory allows, and its working set is past the cache."
         return Reason(
             "bytes", evidence, "count the memory traffic; check that the clock waits for the end.", "possible"
         )
@@ -99,6 +106,7 @@ def traffic(case: Case) -> Reason | None:
 
 
 def launch(case: Case) -> Reason | None:
+    """The cost of starting: a time that does not see the size, or a fixed part by a line through others."""
     if case.share >= AT_ROOF:
         return None
     one = look.batched(case)
@@ -112,7 +120,7 @@ def launch(case: Case) -> Reason | None:
     if flat is not None:
         evidence = (
             f"{say.shape(flat.other)} takes {say.time(flat.other.seconds)}, this {say.time(case.seconds)}: "
-            "the time does not see the size, so it is the cost of starting."
+            "the time does not see the size, so it is a fixed cost: the start, and what else is paid at any size."
         )
         return Reason("launch", evidence, "make it twice as large: the time should not change.", "shown")
     floors = [f for f in (look.sweep_floor(case), look.fixed_cost(case)) if f]
@@ -156,6 +164,7 @@ def operators(case: Case) -> Reason | None:
 
 
 def padding(case: Case) -> Reason | None:
+    """A run of row counts that take one time, as if all were padded to the largest of them."""
     tile = look.flat_rows(case)
     if tile is None or case.share >= AT_ROOF or not tile.past_ridge or tile.executed < 0.2:
         return None
@@ -163,7 +172,7 @@ def padding(case: Case) -> Reason | None:
     test = f"time {tile.rows + 1} rows: the time should jump; a profiler's count of executed FLOP shows it directly."
     done = f"{tile.rows} rows in that time are {say.percent(tile.executed)} of F"
     if tile.executed >= PADDED:
-        evidence = f"{flat}: as many are executed, {case.point.m} of them useful; {done}."
+        evidence = f"{flat}: {tile.rows} are executed, {case.point.m} of them useful; {done}."
         sure = "shown" if tile.rows >= 4 * tile.first and tile.after is not None and tile.after >= 1.5 else "likely"
         return Reason("padding", evidence, test, sure)
     evidence = f"{flat}, as if all were padded to {tile.rows}, but {done}: that explains a flat time, not its length."
@@ -171,6 +180,7 @@ def padding(case: Case) -> Reason | None:
 
 
 def kernel(case: Case) -> Reason | None:
+    """A neighbour that does more in less time, or is much nearer to the roof."""
     if case.share >= AT_ROOF:
         return None
     better = look.more_in_less(case)
@@ -193,6 +203,7 @@ def kernel(case: Case) -> Reason | None:
 
 
 def corner(case: Case) -> Reason | None:
+    """Between two neighbours at their roofs, where the model's corner is sharp and no machine's is."""
     sides = look.clear_sides(case) if case.share < AT_ROOF else None
     if sides is None:
         return None
@@ -206,6 +217,7 @@ def corner(case: Case) -> Reason | None:
 
 
 def waves(case: Case) -> Reason | None:
+    """Tiles of a product that leave the last round of the multiprocessors partly empty."""
     m, n = getattr(case.point, "m", None), getattr(case.point, "n", None)
     if case.multiprocessors is None or m is None or case.bound != "compute" or case.share >= AT_ROOF:
         return None
@@ -221,7 +233,37 @@ def waves(case: Case) -> Reason | None:
     return Reason("waves", evidence, test, "likely" if case.tile else "possible")
 
 
+def new_memory(case: Case) -> Reason | None:
+    """Pages that the system clears at their first touch: on a processor, each call with a large new result pays it."""
+    if case.share >= AT_ROOF or not (case.new_bytes or case.reused_seconds):
+        return None
+    gap = case.seconds - case.roof_time
+    test = "write the result into memory that is there (out=), and time again."
+    if case.reused_seconds is not None:  # the experiment itself decides
+        saved = case.seconds - case.reused_seconds
+        evidence = (
+            f"Into memory that is there the same work takes {say.time(case.reused_seconds)}, "
+            f"this {say.time(case.seconds)}: what differs is the new memory."
+        )
+        standing = "shown" if saved >= 0.5 * gap else "possible"
+        return Reason("new memory", evidence, test, standing) if saved >= 0.1 * case.seconds else None
+    counted = f"Each call touches {say.binary(case.new_bytes)} for the first time"
+    if case.new_seconds is None:
+        if case.new_bytes < 0.1 * case.point.work.bytes:
+            return None
+        return Reason("new memory", f"{counted}; what that takes here was not measured.", test, "possible")
+    if case.new_seconds < 0.1 * case.seconds:
+        return None
+    evidence = (
+        f"{counted}, which takes {say.time(case.new_seconds)} here; the roof asks for {say.time(case.roof_time)}, and "
+        f"it took {say.time(case.seconds)}."
+    )
+    fits = case.new_seconds >= 0.5 * gap and case.new_seconds + case.roof_time <= ABOVE_ROOF * case.seconds
+    return Reason("new memory", evidence, test, "likely" if fits else "possible")
+
+
 def host(case: Case) -> Reason | None:
+    """Time in which no kernel runs, from a timeline; possible for a program of many kernels without one."""
     if case.kernel_seconds is not None:
         outside = case.seconds - case.kernel_seconds
         if outside < 0.1 * case.seconds:
@@ -243,6 +285,7 @@ def host(case: Case) -> Reason | None:
 
 
 def throttled(case: Case) -> Reason | None:
+    """A clock below that of the roof's measurement, a reported throttle, or samples that get slower."""
     if case.share >= AT_ROOF:
         return None
     proof = getattr(case.point, "evidence", None)
@@ -261,7 +304,22 @@ def throttled(case: Case) -> Reason | None:
 
 
 #: In the order in which reasons of the same standing are named.
-RULES = (at_roof, path, cache, ceiling, traffic, launch, operators, padding, kernel, host, corner, throttled, waves)
+RULES = (
+    at_roof,
+    path,
+    cache,
+    ceiling,
+    traffic,
+    launch,
+    operators,
+    new_memory,
+    padding,
+    kernel,
+    host,
+    corner,
+    throttled,
+    waves,
+)
 
 
 def reasons(case: Case) -> tuple[Reason, ...]:

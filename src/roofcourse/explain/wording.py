@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..explore.format import nbytes as size
-from ..explore.format import significant
-from ..explore.format import time3 as time
 from ..precision import PRECISIONS
 from ..roofline import Roofline
+from ..words import nbytes as size
+from ..words import significant
+from ..words import time3 as time
 from .case import Case
 
 __all__ = ["binary", "path_name", "percent", "roof_name", "shape", "size", "throughput", "time"]

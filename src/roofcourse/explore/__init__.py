@@ -1,8 +1,8 @@
 """The interactive explorers: one front end for pages without Python and for JupyterLab.
 
 ``static_html``, ``compute``, ``bundle`` and ``css`` need NumPy and the standard library only. ``m_sweep``,
-``bounds``, ``intensity``, ``ridge`` and ``measurement`` make live widgets and need anywidget
-(``pip install 'roofcourse[book]'``).
+``bounds``, ``decode``, ``intensity``, ``levers``, ``measurement``, ``padding`` and ``ridge`` make live widgets and need
+anywidget (``pip install 'roofcourse[book]'``).
 """
 
 from __future__ import annotations
@@ -140,9 +140,9 @@ def measurement(device="h100", kernel: str = "copy", point: int = 7, run=None):
 def padding(device="rtx4080", precision=None, m: int = 2, tile: int = 32, run=None):
     """M useful rows in a kernel that works in blocks of ``tile`` rows: executed work, padded intensity, bound and time.
 
-    ``tile``: 1 (no blocks), 8, 16, 32, 64, 128 or 256. ``precision``: ``"fp64"`` where nothing is said, or one that
-    the chosen run has. ``run``, and a measured machine as ``device``, as in :func:`m_sweep`. Traits ``m``, ``tile``,
-    ``precision`` and ``device`` can be read and set.
+    ``tile``: 1 (no blocks), 8, 16, 32, 64, 128, 256 or 512. ``precision``: ``"fp64"`` where nothing is said, or one
+    that the chosen run has. ``run``, and a measured machine as ``device``, as in :func:`m_sweep`. Traits ``m``,
+    ``tile``, ``precision`` and ``device`` can be read and set.
     """
     own, device = _with_device(run, device)
     state = {"device": device, "precision": precision or "fp64", "m": m, "tile": tile}

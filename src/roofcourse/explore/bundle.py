@@ -1,13 +1,14 @@
 """Joins the modules of ``js/`` into one script: no bundler, no minifier, so that what a browser runs can be read.
 
-Each file is an ordinary ES module. Joining removes the ``import`` lines, the word ``export`` and the comments on lines
-of their own (a reader of the code finds them in ``js/``), in the order in which the modules need each other. A name
-that two modules declare, or an import that leads nowhere, is an error.
+Each file is an ordinary ES module. Joining removes the ``import`` lines, the word ``export``, the comments (a
+reader of the code finds them in ``js/``) and what no kind on the page uses, in the order in which the modules need
+each other. A name that two modules declare, or an import that leads nowhere, is an error.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,10 @@ KINDS = "kinds/"
 _IMPORT = re.compile(r'^import (?:\{(?P<names>[^}]*)\} from )?"(?P<path>[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:function|const|let|class)\b)", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+# After code, and without a quotation mark, so that it cannot be the end of a text.
+_REMARK = re.compile(r"(?<=[;,{}()\[\]]) +// [^\n\"'`]*$", re.MULTILINE)
+_PART = re.compile(r"^(?=\w)", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _TOP_LEVEL = re.compile(r"^(?:export )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
 
@@ -33,8 +38,12 @@ def modules() -> dict[str, str]:
     return {p.relative_to(root).as_posix(): p.read_text(encoding="utf-8") for p in sorted(root.rglob("*.js"))}
 
 
-def join(sources: dict[str, str], entries: list[str]) -> str:
-    """The source of ``entries`` and of all they import, each once, in order of need, as one scope without imports."""
+def join(sources: dict[str, str], entries: list[str], keep: Iterable[str] = ()) -> str:
+    """The source of ``entries`` and of all they import, each once, in order of need, as one scope without imports.
+
+    Declarations that nothing which runs leads to are left out, but for the names of ``keep``: those who load the
+    script ask for them.
+    """
     order: list[str] = []
     owner: dict[str, str] = {}
 
@@ -61,16 +70,40 @@ def join(sources: dict[str, str], entries: list[str]) -> str:
 
     for entry in entries:
         visit(entry, "bundle", ())
-    parts = []
+    bodies = {}
     for name in order:
-        body = _COMMENT.sub("", _EXPORT.sub("", _IMPORT.sub("", sources[name])))
+        body = _REMARK.sub("", _COMMENT.sub("", _EXPORT.sub("", _IMPORT.sub("", sources[name]))))
         left = re.search(r"^(import|export)\b.*", body, re.MULTILINE)
         if left:
             raise BundleError(
                 f"js/{name}: cannot join {left[0]!r}; use 'import {{ a, b }} from \"./x.js\";' and named exports"
             )
-        parts.append(f"// ---- {name}\n{body.strip()}\n")
+        bodies[name] = body
+    used = _used((part for body in bodies.values() for part in _PART.split(body)), keep)
+    parts = []
+    for name, body in bodies.items():
+        kept = "".join(part for part in _PART.split(body) if _declared(part) in used)
+        parts.append(f"// ---- {name}\n{kept.strip()}\n")
     return "\n".join(parts)
+
+
+def _declared(part: str) -> str:
+    """The name that a part of the top level declares; none for one that runs."""
+    match = _TOP_LEVEL.match(part)
+    return match[1] if match else ""
+
+
+def _used(parts: Iterable[str], keep: Iterable[str]) -> set[str]:
+    """The declared names that the parts which run mention, those to keep, and what all these mention in turn."""
+    mentions: dict[str, set[str]] = {}
+    for part in parts:
+        mentions.setdefault(_declared(part), set()).update(_NAME.findall(part))
+    used = {"", *keep}
+    fresh = set(used)
+    while fresh:
+        fresh = {name for by in fresh for name in mentions.get(by, ()) if name in mentions} - used
+        used |= fresh
+    return used
 
 
 def _resolve(importer: str, path: str) -> str:
@@ -93,7 +126,7 @@ def _entries(wanted: tuple[str, ...]) -> list[str]:
 @cache
 def esm(*wanted: str) -> str:
     """The front end of these kinds (all by default) for anywidget: an ES module with ``export default { render }``."""
-    return join(modules(), [*_entries(wanted), "render.js"]) + "\nexport default { render };\n"
+    return join(modules(), [*_entries(wanted), "render.js"], keep=["render"]) + "\nexport default { render };\n"
 
 
 @cache

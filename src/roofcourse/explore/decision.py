@@ -12,6 +12,8 @@ _STYLE = (
     ".rc-next li{margin:.35rem 0}"
     ".rc-next summary{cursor:pointer;font-weight:600}"
     ".rc-next p{margin:.3rem 0}"
+    # The figure before it holds the whole chart: paper, which opens nothing, needs no second one, nor the words to it.
+    "@media print{.rc-next,p:has(+.cell .rc-next){display:none}}"
 )
 
 

@@ -116,14 +116,10 @@ def own_device(run: Run, file: str, own: dict[str, OwnDevice]) -> OwnDevice:
     """The device of a run. Raises ``LookupError`` in one line if nothing in it makes a roof."""
     bench = Recorded(run)
     machine = bench.device
-    roofs: dict[tuple[str, str], Roofline] = {}
-    for path, kernel in (("gemm", "gemm"), ("vector", "fma")):
-        timed = {x.precision for x in run.measurements.where(kernel=kernel)}
-        for name in (p for p in PRECISIONS if p in timed):
-            try:
-                roofs[name, path] = machine.roofline(name, path)
-            except LookupError:  # cold or suspect points alone make no roof
-                continue
+    try:
+        roofs = {(r.precision, r.path): r for r in machine.ceilings()}
+    except LookupError:  # no bandwidth
+        roofs = {}
     if not roofs:
         raise LookupError(
             f"{file}: no roof can be drawn from this run: measure with --only bandwidth,matmul,m-sweep (or more)"
@@ -136,13 +132,18 @@ def own_device(run: Run, file: str, own: dict[str, OwnDevice]) -> OwnDevice:
         name=name,
         label=cut(name, LABEL),
         date=str(run.machine["utc"])[:10],
-        colour=COLOURS[len(own) % len(COLOURS)].name,
+        colour=_colour([device.colour for device in own.values()]),
         bandwidth=machine.bandwidth,
         l2_bytes=float(run.machine.get("last_level_cache_bytes") or 0),
         roofs={k: replace(r, device=key, label=f"{name} {_words(*k)}") for k, r in roofs.items()},
         rows=rows,
         bench=bench,
     )
+
+
+def _colour(taken: list[str]) -> str:
+    """The first that no other own device has; with all of them taken, from the beginning again."""
+    return next((c.name for c in COLOURS if c.name not in taken), COLOURS[len(taken) % len(COLOURS)].name)
 
 
 def _words(precision: str, path: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 
 from .. import palette
-from . import format as fmt
+from .. import words as fmt
 
 # The same axes as js/kinds/m_sweep_chart.js.
 INTENSITY = (0.1, 1e4)
@@ -77,7 +77,7 @@ def sweep_figure(spec: dict, state: dict, values: dict, point: Callable[[str, st
         at = x(ridge)
         parts.append(
             element("path", class_="rc-ridge-line", d=f"M{_short(at)} {TOP}V{BOTTOM}", stroke="currentColor",
-                    stroke_dasharray="4 4", stroke_opacity=0.6)
+                    stroke_dasharray="2 3", stroke_opacity=0.6)
         )  # fmt: skip
         parts.append(
             element(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import palette
-from . import format as fmt
+from .. import words as fmt
 from .standin import WIDTH, element, log_scale, picture
 
 #: The axis of time of js/kinds/decode_chart.js.

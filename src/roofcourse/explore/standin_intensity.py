@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import palette
-from . import format as fmt
+from .. import words as fmt
 from .standin import WIDTH, element, log_scale, picture
 
 #: The axis of js/kinds/intensity_chart.js.

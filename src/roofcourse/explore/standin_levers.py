@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from .. import palette
-from . import format as fmt
+from .. import words as fmt
 from .standin import (
     BOTTOM,
     HEIGHT,
@@ -37,7 +37,7 @@ def throughput_axis(devices: Iterable[dict] = ()) -> tuple[float, float]:
 def levers_figure(
     card: dict, places: list[dict | None], names: dict[str, str], values: dict, throughput: tuple[float, float]
 ) -> str:
-    """The roofs before and after, the point before (hollow), after (filled), and the way between."""
+    """The roofs before and after, crosses before and after (bold), and the way between."""
     x, y = log_scale(*INTENSITY, LEFT, RIGHT), log_scale(*throughput, BOTTOM, TOP)
     across = [10.0**e for e in range(-2, 5)]
     upward = [10.0**e for e in range(round(math.log10(throughput[0])), 17)]
@@ -71,11 +71,10 @@ def levers_figure(
     parts.append(element("path", class_="rc-gap", d=trail, fill="none", stroke=accent, stroke_width=1.5))
     for i, p in enumerate(there):
         first, end = i == 0, i == len(there) - 1
-        look = {"fill": accent, "stroke": "#fff"} if end else {"fill": "#fff", "stroke": accent}
-        parts.append(
-            element("circle", class_="rc-chosen" if end else "rc-chosen rc-open", cx=x(p["intensity"]),
-                    cy=y(p["flop_per_s"]), r=7 if first or end else 4, stroke_width=2, **look)
-        )  # fmt: skip
+        arm = 9 if end else 7 if first else 4
+        d = f"M{_short(x(p['intensity']) - arm)} {_short(y(p['flop_per_s']))}h{2 * arm}m-{arm} -{arm}v{2 * arm}"
+        name, width = ("rc-cross rc-now", 4) if end else ("rc-cross", 2)
+        parts.append(element("path", class_=name, d=d, fill="none", stroke=accent, stroke_width=width))
     answer = fmt.time3(there[0]["seconds"])
     if len(there) > 1:
         answer += (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import palette
-from . import format as fmt
+from .. import words as fmt
 from .standin import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, element, log_scale, own_swatch, path, picture
 
 #: The axes of js/kinds/measurement_chart.js.
@@ -29,7 +29,7 @@ def axes_for(card: dict, fma: bool) -> dict:
 
 
 def measurement_figure(card: dict, kernel: str, v: dict) -> str:
-    """The series of one kernel on one card with the chosen point; B, the L2 and the launch line, or the roof."""
+    """The series of one kernel on one card with the chosen point; B and the edge of the L2, or the roof."""
     fma = kernel.startswith("fma")
     axes = axes_for(card, fma)
     points = card["series"].get(kernel, [])
@@ -58,8 +58,8 @@ def measurement_figure(card: dict, kernel: str, v: dict) -> str:
     else:
         model = f"M{LEFT} {y(v['bandwidth']):.1f}H{RIGHT}"
         parts.append(element("path", class_="rc-ridge-line", d=f"M{x(v['l2']):.1f} {TOP}V{BOTTOM}",
-                             stroke="currentColor", stroke_dasharray="4 4", stroke_opacity=0.6))  # fmt: skip
-        parts.append(element("text", "L2", x=x(v["l2"]) - 6, y=BOTTOM - 8, text_anchor="end"))
+                             stroke="currentColor", stroke_dasharray="2 3", stroke_opacity=0.6))  # fmt: skip
+        parts.append(element("text", "L2", x=x(v["l2"]) - 6, y=TOP + 12, text_anchor="end"))
         parts.append(element("text", f"B = {fmt.rate(v['bandwidth'])}", x=LEFT + 6, y=y(v["bandwidth"]) - 7))
     parts.append(element("path", class_="rc-line", d=model, fill="none", stroke=colour, stroke_width=2.5))
     for i, (at, flop, moved, seconds, unstable) in enumerate(points, 1):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from .. import palette
-from . import format as fmt
+from .. import words as fmt
 from .standin import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, element, log_scale, path, picture
 
 #: The axes of js/kinds/padding_chart.js: rows, and seconds.
@@ -14,7 +14,7 @@ ROWS = (1, 1024)
 SECONDS = (3e-7, 0.5)
 TOP, STRIP = 76, (24, 16)
 _TIMES = (
-    *((1e-5, "10 µs"), (1e-4, "100 µs"), (1e-3, "1 ms"), (1e-2, "10 ms"), (1e-1, "100 ms")),
+    *((1e-6, "1 µs"), (1e-5, "10 µs"), (1e-4, "100 µs"), (1e-3, "1 ms"), (1e-2, "10 ms"), (1e-1, "100 ms")),
     *((1.0, "1 s"), (10.0, "10 s"), (100.0, "100 s")),
 )
 
@@ -89,7 +89,7 @@ def padding_figure(
                 d=plain,
                 fill="none",
                 stroke="currentColor",
-                stroke_dasharray="5 4",
+                stroke_dasharray="2 3",
                 stroke_opacity=0.6,
             )
         )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import palette
+from .. import words as fmt
 from ..roofline import Roofline
-from . import format as fmt
 from .standin import BOTTOM, HEIGHT, INTENSITY, LEFT, THROUGHPUT, TOP, WIDTH, _axes, element, log_scale, path, picture
 
 #: Names stand right of the plot.

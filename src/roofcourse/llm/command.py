@@ -6,18 +6,23 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..files import check_output
 from ..measure.device import Device, open_device
 from ..measure.progress import Progress
-from ..measure.report import flop_rate, table
+from ..measure.report import flop_rate
 from ..measure.session import Step
 from ..measure.stopping import FULL, QUICK
+from ..precision import precision as _precision
 from ..roofline import Roofline
+from ..texttable import four, table
 from .bound import StepBound, decode_bound, prefill_bound
 from .decode import DecodeSession, Stepper, fitting_layers, modes_for, precision_for
 from .model import Model, models
 from .model import model as _model
-from .steps import MODES, DecodeRun, four, read_decode, verdicts, write_decode
+from .steps import MODES, DecodeRun, read_decode, verdicts, write_decode
 
+#: Precisions of a timed step.
+RUN_IN = ("bf16", "fp16", "fp32")
 #: Exit status after Ctrl-C, by custom.
 INTERRUPTED = 130
 #: First guess at how long one step of a session takes to set up and measure (seconds).
@@ -88,7 +93,8 @@ def bounds(
             "weights"
         )
     out.append(
-        "A bound, not a forecast: no step is faster; real ones are slower. Memory is parameters and KV cache alone."
+        "A bound, not a forecast: no step is faster than this by more than B is uncertain, a few percent; real ones "
+        "are slower. Memory is parameters and KV cache alone."
     )
     if whole.sparse:
         out.append("Experts read: the expected number under uniform routing; skewed routing reads fewer.")
@@ -135,8 +141,8 @@ def decode_machine(
     one line, before anything is measured, for what cannot be.
     """
     whole = _model(model)
-    if not out.resolve().parent.is_dir():
-        raise FileNotFoundError(f"{out}: there is no folder {out.parent}")
+    name = precision and _run_in(precision)
+    check_output(out)
     earlier = read_decode(out) if resume and out.exists() else None
     if out.exists() and not resume and not overwrite:
         raise FileExistsError(f"{out} exists: go on with it (--resume), choose another name (-o), or --overwrite it")
@@ -145,12 +151,18 @@ def decode_machine(
             raise ValueError(f"unknown mode {mode!r}; there are: {', '.join(MODES)}")
     device = device or open_device(kind)
     progress = progress or Progress()
-    name = precision or precision_for(device)
-    depth = (
-        layers
-        or (earlier and earlier.model["layers"])
-        or fitting_layers(whole, device, max(batches), max(prompts), name)
-    )
+    name = name or precision_for(device)
+    elsewhere = "measure into another file (-o), or --overwrite it"
+    if earlier is not None:
+        pairs = (("model", earlier.model["key"], whole.key), ("precision", earlier.model["precision"], name))
+        for what, there, here in pairs:
+            if there != here:
+                raise ValueError(
+                    f"{out}: its {what} is {there}, here it is {here}; go on with --{what} {there}, or {elsewhere}"
+                )
+    depth = layers if layers is not None else earlier and earlier.model["layers"]
+    if depth is None:
+        depth = fitting_layers(whole, device, max(batches), max(prompts), name)
     whole.with_layers(depth)  # refuses a depth that the model does not have, before anything is measured
     say(f"{whole} in {name}, random weights, on {device.name}")
     if depth < whole.layers:
@@ -177,7 +189,10 @@ def decode_machine(
         stepper=stepper,
     )
     if earlier is not None:
-        session.run().same_as(earlier)
+        try:
+            session.run().same_as(earlier)
+        except ValueError as reason:
+            raise ValueError(f"{out}: {reason}; {elsewhere}") from None
         session.steps = list(earlier.steps)
     work = session.missing(batches, prompts, modes or modes_for(device))
     say(f"{len(work)} steps to measure" + (f", {len(session.steps)} already in {out}" if earlier else ""))
@@ -200,6 +215,20 @@ def decode_machine(
     if status:
         say(f"Interrupted. To go on: roofcourse decode --resume -o {out} with the same model, batches and prompts")
     return status
+
+
+def _run_in(name: str) -> str:
+    """The precision of a timed step by the name people write. Raises ``ValueError`` for one that no model runs in."""
+    try:
+        found = _precision(name).name
+    except ValueError:  # a format of weights (int4), or a slip
+        found = name
+    if found not in RUN_IN:
+        raise ValueError(
+            f"a decode step runs in {', '.join(RUN_IN[:-1])} or {RUN_IN[-1]}, not {name!r}; for weights in another "
+            "format: --bound --weights fp8"
+        )
+    return found
 
 
 class GivenRoofs:

@@ -12,7 +12,6 @@ Needs ``pip install 'roofcourse[llm]'``. Run so far with Transformers 5.24 on a 
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +22,12 @@ from importlib.util import find_spec
 from ..measure.clock import METHOD_VERSION, time_kernel
 from ..measure.device import Device
 from ..measure.machine import installed
+from ..measure.settings import quiet_profiler
 from ..measure.stopping import FULL, StopRule
 from ..measure.support import Unavailable, one_line
 from ..precision import precision as _precision
 from .bound import decode_bound
+from .families import text_part
 from .model import Model
 from .steps import KINDS, MODES, DecodeRun, TimedStep, in_order
 
@@ -108,7 +109,7 @@ class Stepper:
         noise = transformers.logging.get_verbosity()
         transformers.logging.set_verbosity_error()  # special tokens outside a small vocabulary, and the like
         try:
-            config = AutoConfig.for_model(**self.model.config)
+            config = AutoConfig.for_model(**text_part(self.model.config))
             with self.torch.device(self.device.place), _without_initialisation():
                 network = AutoModelForCausalLM.from_config(config, dtype=self.dtype)
         finally:
@@ -236,7 +237,7 @@ class Stepper:
         torch = self.torch
         if self.device.kind not in ("cpu", "cuda", "rocm"):
             return {}
-        os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # or the profiler says on stderr that it starts and stops
+        quiet_profiler()
         activities = [torch.profiler.ProfilerActivity.CPU]
         on_gpu = self.device.kind in ("cuda", "rocm")
         if on_gpu:

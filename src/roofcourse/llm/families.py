@@ -490,6 +490,14 @@ _BUILD = {
 FAMILIES = tuple(_BUILD)
 
 
+def text_part(given: dict) -> dict:
+    """The config of the language model: the text part of a config of text and images, else all of it."""
+    if not isinstance(given.get("text_config"), dict):
+        return given
+    inherited = {k: v for k, v in given.items() if k == "tie_word_embeddings"}
+    return inherited | given["text_config"]
+
+
 def config_of(given: dict, where: str) -> Config:
     """A checked config. A config of text and images is taken by its text part.
 
@@ -497,9 +505,7 @@ def config_of(given: dict, where: str) -> Config:
     """
     if not isinstance(given, dict):
         raise ValueError(f"{where}: a config is a dictionary (the content of config.json), not {type(given).__name__}")
-    if isinstance(given.get("text_config"), dict):
-        inherited = {k: v for k, v in given.items() if k == "tie_word_embeddings"}
-        given = inherited | given["text_config"]
+    given = text_part(given)
     family = given.get("model_type")
     if family is None:
         raise ValueError(f"{where}: key 'model_type' is missing; it names the family, one of {', '.join(FAMILIES)}")

@@ -217,11 +217,13 @@ class Model:
             return self
         if not 1 <= count <= self.layers:
             raise ValueError(f"{self.name} has {self.layers} layers: choose 1 to {self.layers}, not {count}")
-        config = dict(self.config)
+        text = self.config.get("text_config")
+        config = dict(text if isinstance(text, dict) else self.config)
         config["n_layer" if self.family == "gpt2" else "num_hidden_layers"] = count
         if config.get("layer_types") is not None:
             config["layer_types"] = config["layer_types"][:count]
-        return _build(config, self.key, self.name, self.key, self.source)
+        whole = {**self.config, "text_config": config} if isinstance(text, dict) else config
+        return _build(whole, self.key, self.name, self.key, self.source)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.parameter_count / 1e9:.2f} billion parameters, {self.layers} layers ({self.family})"
@@ -241,7 +243,7 @@ def _plain(value):
 
 
 def _tokens(value, name: str):
-    return number(value, name, "a count", zero=False)
+    return number(value, name, None, zero=False)
 
 
 def _length(prompt_length, phase: str):

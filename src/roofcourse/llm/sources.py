@@ -8,7 +8,7 @@ from ..inference import decode_steps
 from ..tables import data_folder
 from .bound import decode_bound
 from .model import model as _model
-from .steps import DecodeRun, TimedStep, TimedSteps, read_decode
+from .steps import DecodeRun, TimedStep, TimedSteps, config_text, read_decode
 
 #: The run that stands in where nothing is measured. tools/record_decode.py writes it.
 RECORDED = "cpu_epyc_genoa_decode.json"
@@ -81,6 +81,8 @@ def chosen(steps: Iterable[TimedStep], model, batch, prompt, modes, where: str) 
 def live(hardware, machine, *, quick: bool, rule, sessions: dict, model=None, batch=None, prompt=None, modes=None):
     """Steps timed on this machine now; what was timed before in ``sessions`` (by model) is not timed again.
 
+    A model is its key and its config: two configs of one family may have the same name.
+
     Raises ``LookupError`` with the reason if not one of them could be timed.
     """
     from .decode import DecodeSession, fitting_layers, modes_for, precision_for
@@ -90,11 +92,12 @@ def live(hardware, machine, *, quick: bool, rule, sessions: dict, model=None, ba
     # Compiling takes minutes on a CPU: a quick bench leaves it out unless it is asked for.
     usual = [m for m in modes_for(hardware) if not (quick and hardware.kind == "cpu" and m == "compiled")]
     names = _several(modes) or usual
-    if whole.key not in sessions:
+    this = (whole.key, config_text(whole.config))
+    if this not in sessions:
         precision = precision_for(hardware)
         depth = fitting_layers(whole, hardware, max(batches), max(prompts), precision)
-        sessions[whole.key] = DecodeSession(whole, hardware, machine, precision=precision, layers=depth, rule=rule)
-    session = sessions[whole.key]
+        sessions[this] = DecodeSession(whole, hardware, machine, precision=precision, layers=depth, rule=rule)
+    session = sessions[this]
     for key in session.missing(batches, prompts, names):
         session.take(*key)
     found = TimedSteps(

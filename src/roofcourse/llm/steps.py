@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
-from ..records import html_table, json_rows, write_text
+from ..files import read_text
+from ..records import differences, html_table, json_rows, write_text
+from ..texttable import four, table
 
 SCHEMA = "roofcourse-decode/1"
 #: How a step is run; see :mod:`roofcourse.llm.decode`.
@@ -24,9 +26,9 @@ BELIEVED = 0.95
 KINDS = ("linear layers", "attention", "copies", "the rest")
 
 
-def four(value: float) -> str:
-    """Four figures, never an exponent for large numbers: ``"0.01769"``, ``"14.39"``, ``"56,543"``."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+def config_text(config) -> str:
+    """A config as text, the same whether it was read from a file or given as a dictionary, in whatever order."""
+    return json.dumps(config, sort_keys=True, default=str)
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,6 @@ class TimedStep:
     def outside_seconds(self) -> float | None:
         """Seconds of the step in which no kernel ran; 0 if the profiled kernels took longer than the step without."""
         return None if self.kernel_seconds is None else max(0.0, self.seconds - self.kernel_seconds)
-
-    @property
-    def inefficiency_seconds(self) -> float | None:
-        """Seconds that the kernels took above the bound: the gap less the time outside kernels."""
-        return None if self.kernel_seconds is None else self.gap - self.outside_seconds
 
     @property
     def whole(self) -> bool:
@@ -192,8 +189,6 @@ class TimedSteps(Sequence):
         ]
 
     def __repr__(self) -> str:
-        from ..measure.report import table
-
         return table([self.HEAD, *self.rows()], left=0)
 
     def _repr_html_(self) -> str:
@@ -251,12 +246,14 @@ class DecodeRun:
             raise ValueError(
                 f"runs of method versions {self.method_version} and {other.method_version} do not merge: measure again"
             )
-        for name, mine, theirs in (
-            *((f, self.machine.get(f), other.machine.get(f)) for f in ("key", "name", "torch", "threads")),
-            *((f, self.model.get(f), other.model.get(f)) for f in ("key", "precision", "layers")),
-        ):
+        model = ((f, other.model.get(f), self.model.get(f)) for f in ("key", "precision", "layers"))
+        for name, theirs, mine in (*differences(other.machine, self.machine, "torch"), *model):
             if mine != theirs:
                 raise ValueError(f"the file is of another machine or model: {name} is {theirs!r} there, {mine!r} here")
+        mine, theirs = (run.model.get("config") or {} for run in (self, other))
+        for name in {**mine, **theirs}:
+            if config_text(mine.get(name)) != config_text(theirs.get(name)):
+                raise ValueError(f"the file is of another model: {name} in its config is not the same there and here")
 
 
 def write_decode(run: DecodeRun, path: str | os.PathLike, *, overwrite: bool = False) -> Path:
@@ -276,11 +273,8 @@ def write_decode(run: DecodeRun, path: str | os.PathLike, *, overwrite: bool = F
 
 def read_decode(path: str | os.PathLike) -> DecodeRun:
     """Read a run. Raises ``ValueError`` in one line if the file is not a whole one of this kind."""
-    path = Path(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
+        data = json.loads(read_text(path, "a file of decode steps"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: not a file of decode steps, or cut short ({error})") from None
     schema = data.get("schema") if isinstance(data, dict) else None

@@ -9,17 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-import numpy as np
 import torch
 
 from ..records import Measurement
 from ..work import Work
+from .fastest import scatter
+from .statistics import median
 
 #: What one call reads at least, so that starting it does not count.
 CALL_BYTES = 16 * 2**20
 SAMPLES = 25
-#: A point whose samples scatter more is not trusted.
-STABLE_SPREAD = 0.1
 
 
 def sizes(where: str, last_level_cache: int | None) -> list[int]:
@@ -61,19 +60,15 @@ def _point(where: str, size: int) -> Measurement:
     want = float(array.double().sum())
     if not abs(float(out[-1]) - want) <= 1e-3 * want:
         raise ArithmeticError(f"reading {size} bytes on {where} gave the sum {float(out[-1]):g}, not {want:g}")
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
     return Measurement(
         device=where,
         kernel="read_again",
         precision="fp32",
         work=Work(float(passes * (n - 1)), float(passes * size)),
-        seconds=float(middle),
+        seconds=median(samples),
         elements=n,
         working_set_bytes=float(size),
-        spread=spread,
-        stable=spread <= STABLE_SPREAD,
-        note=None if spread <= STABLE_SPREAD else f"unstable: spread {spread:.1%}",
+        **scatter(samples),
         kind="measured live",
         source="this session",
     )

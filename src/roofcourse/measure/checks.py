@@ -17,7 +17,7 @@ from .telemetry import POWER_LIMIT
 FAULTS = {
     "no sync": "the clock stops before the device has finished: far too fast",
     "wrong stream": "the events are recorded where nothing runs: far too fast",
-    "tensors on the CPU": "the arrays never left the host: the wrong processor is timed",
+    "arrays on the CPU": "the arrays never went to the GPU: the wrong processor is timed",
     "zeros": "all-zero inputs draw less power, so clocks stay higher: some percent too fast",
     "elided work": "the result is never produced: far too fast",
     "bytes x 2": "traffic counted twice: bandwidth doubled on paper",
@@ -68,7 +68,7 @@ def inspect(kernel, kind: str) -> None:
     strayed = sorted({o.place for o in kernel.operands if o.place != kind})
     if strayed:
         raise Fault(
-            "tensors on the CPU", f"{title}: its arrays are on {', '.join(strayed)}, not on {kind}: create them there"
+            "arrays on the CPU", f"{title}: its arrays are on {', '.join(strayed)}, not on {kind}: create them there"
         )
     if any(o.varied is False for o in kernel.operands):
         raise Fault("zeros", f"{title}: an input has the same value everywhere: use random numbers")
@@ -127,7 +127,7 @@ def throttled(telemetry) -> str | None:
     At its power limit a card lowers its clock as it is meant to: that is its sustained speed, and :func:`limited` says
     so. (A drift of the samples shows throttling too: see :func:`unstable`.)
     """
-    reasons = [r for r in (telemetry.throttle or "").split(", ") if r and r != POWER_LIMIT]
+    reasons = [r for r in telemetry.reasons if r != POWER_LIMIT]
     if reasons:
         return f"throttle: the device reports {', '.join(reasons)}"
     clock, default = telemetry.clock_hz, telemetry.default_clock_hz
@@ -138,7 +138,7 @@ def throttled(telemetry) -> str | None:
 
 def limited(telemetry) -> str | None:
     """That a card ran at its power limit, or ``None``: no fault, but other cards of the kind may have other limits."""
-    if POWER_LIMIT not in (telemetry.throttle or ""):
+    if POWER_LIMIT not in telemetry.reasons:
         return None
     at = f" at {telemetry.clock_hz / 1e6:.0f} MHz" if telemetry.clock_hz else ""
     return f"ran into its power limit{at}"
@@ -168,7 +168,8 @@ def too_small(working_set: float, cache: float | None) -> str | None:
     """Arrays too small to show memory bandwidth: what to say, or ``None``."""
     if cache is not None and working_set < CACHE_FACTOR * cache:
         times = working_set / cache
-        return f"working set in cache: {times:.2g} x the last-level cache, {CACHE_FACTOR} x needed for a memory ceiling"
+        need = f"{CACHE_FACTOR} x needed for a memory ceiling"
+        return f"working set too small: {times:.2g} x the last-level cache, {need}"
     return None
 
 

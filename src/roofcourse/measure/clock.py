@@ -9,7 +9,6 @@ and readings of the host's clock after waiting for the device elsewhere. ``Timin
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -33,7 +32,7 @@ COLD_IN_FLIGHT = 8
 
 
 class Watch(Protocol):
-    """What the protocol needs of a device: :class:`HostWatch`, or any :class:`~.device.Device`."""
+    """What the protocol needs of a device: any :class:`~.device.Device` has it."""
 
     timer: str
     sample_seconds: float
@@ -46,34 +45,6 @@ class Watch(Protocol):
 
     def spans(self, before: Callable[[], object], launch: Callable[[], object], count: int) -> list[float]:
         """``count`` times: ``before()``, then ``launch()`` in a span of its own."""
-
-
-class HostWatch:
-    """The host's clock. ``synchronise`` must return only when everything launched so far has finished."""
-
-    timer = "host clock"
-
-    def __init__(
-        self,
-        synchronise: Callable[[], object],
-        clock: Callable[[], float] = time.perf_counter,
-        sample_seconds: float = SAMPLE_SECONDS,
-    ) -> None:
-        self.synchronise, self.now, self.sample_seconds = synchronise, clock, sample_seconds
-
-    def span(self, launch):
-        self.synchronise()
-        start = self.now()
-        launch()
-        self.synchronise()
-        return self.now() - start
-
-    def spans(self, before, launch, count):
-        out = []
-        for _ in range(count):
-            before()
-            out.append(self.span(launch))
-        return out
 
 
 @dataclass(frozen=True)
@@ -159,27 +130,3 @@ def time_kernel(
         stopped = rule.verdict(samples, noise, sum(samples) * calls, watch.now() - start)
         if stopped:
             return Timing(tuple(samples), calls, stopped, "cold" if flush else "warm", watch.timer)
-
-
-def time_call(
-    call: Callable[[], object],
-    synchronise: Callable[[], object],
-    *,
-    limit_seconds: float = 2.0,
-    sample_seconds: float = SAMPLE_SECONDS,
-    minimum_samples: int = 10,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Timing:
-    """Time any ``call`` with the host's clock, warm, for about ``limit_seconds``; see :func:`time_kernel`.
-
-    A slow call gets at least three samples. ``synchronise`` must return only when all that was launched has finished.
-    """
-    rule = StopRule(minimum_samples, 0.0, 0.005, limit_seconds, limit_seconds)
-    once = HostWatch(synchronise, clock, sample_seconds)
-    once.span(call)  # compiles, allocates, chooses a kernel
-    first = once.span(call)
-    if 3 * first > limit_seconds:  # three samples take longer than the limit: they are all it gets
-        samples = tuple(once.span(call) for _ in range(3))
-        wide = statistics.spread(samples)
-        return Timing(samples, 1, f"time limit of {limit_seconds:g} s: only 3 samples, spread {wide:.1%}")
-    return time_kernel(once, call, rule)

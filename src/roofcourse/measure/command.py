@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ..files import check_output
 from ..records import Run, read_run, write_run
 from . import plan, support
 from .device import Device, open_device
@@ -43,15 +45,19 @@ def measure_machine(
     earlier = _earlier(out, resume, overwrite)
     device = device or open_device(kind)
     progress = progress or Progress()
-    parts = plan.whole(device, quick, only)
+    parts = plan.whole(device, quick, only, earlier.measurements if earlier else ())
     session = Session(device, QUICK if quick else FULL, device.manifest(), say=progress.say)
     session.machine["quick"] = quick
     # From here on the file is this session's own.
     session.save = lambda run: write_run(run, out, overwrite=True)
     if earlier is not None:
-        session.resume(earlier)
-    todo = sum(len(session.missing(part.specs)) for part in parts)
-    say(f"{device.name}: {todo} points to measure" + (f", {len(session.points)} already in {out}" if earlier else ""))
+        try:
+            session.resume(earlier)
+        except ValueError as reason:
+            raise ValueError(f"{out}: {reason}; measure into another file (-o), or --overwrite it") from None
+    todo = session.missing(spec for part in parts for spec in part.specs)
+    there = f", {len(session.points)} already in {out}" if earlier else ""
+    say(f"{device.name}: {len(todo)} points to measure{there}")
     if device.kind in support.UNTRIED:
         say(f"(The code for {device.kind} has been tested on made-up devices only so far; please report what you see.)")
     index = 0 if quick else 1
@@ -73,14 +79,15 @@ def measure_machine(
     say("\n" + report(run))
     say(f"\nWritten: {out}")
     if status:
-        say(f"Interrupted. To go on: roofcourse measure --resume -o {out}" + (" --quick" if quick else ""))
+        same = [*(["--quick"] if quick else []), *(["--device", kind] if kind else [])]
+        same += ["--only", ",".join(only)] if only else []
+        say(" ".join(["Interrupted. To go on: roofcourse measure --resume -o", shlex.quote(str(out)), *same]))
     return status
 
 
 def _earlier(out: Path, resume: bool, overwrite: bool) -> Run | None:
     """The run to go on with. Raises if the file is there and is not meant, or is meant and cannot be used."""
-    if not out.resolve().parent.is_dir():
-        raise FileNotFoundError(f"{out}: there is no folder {out.parent}")
+    check_output(out)
     if resume:
         return replace(read_run(out), complete=False) if out.exists() else None
     if out.exists() and not overwrite:

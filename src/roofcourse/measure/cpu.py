@@ -91,3 +91,11 @@ def free_memory() -> int | None:
     except (OSError, ValueError):  # no such limit
         return free
     return min(free, limit - used) if free else limit - used
+
+
+def edge_past_the_cache() -> int:
+    """Edge of a square FP32 matrix of at least twice the last-level cache: 4096, 8192 or, at most, 16384."""
+    size = 4096
+    while size < 16384 and 4 * size**2 < 2 * (last_level_cache() or 0):
+        size *= 2
+    return size

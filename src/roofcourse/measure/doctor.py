@@ -6,9 +6,9 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from ..precision import PRECISIONS
+from ..texttable import table
 from . import checks, cpu, support
 from .device import Device, missing, open_device
-from .report import table
 from .spec import Spec
 from .support import Unavailable
 

@@ -174,9 +174,9 @@ class FakeDevice(Device):
             seconds = dict.fromkeys(seconds, self.overhead + max(work.bytes / self.true_bandwidth, work.flop / 4e14))
         elif fault == "zeros":
             seconds = {c: s / 1.07 for c, s in seconds.items()}  # what less switching gave on an H100
-        elif fault == "tensors on the CPU":
+        elif fault == "arrays on the CPU":
             seconds = {c: 40 * s for c, s in seconds.items()}
-        place = "cpu" if fault == "tensors on the CPU" else self.kind
+        place = "cpu" if fault == "arrays on the CPU" else self.kind
 
         def call() -> None:
             self._run(seconds[self._cold])
@@ -228,7 +228,7 @@ def plant(fault: str) -> tuple[FakeDevice, Spec, StopRule]:
     """A device, a kernel and a rule that together make this fault. Raises ``ValueError`` for an unknown name."""
     device = FakeDevice(fault=fault, cache_bandwidth=8e12)
     spec = Spec("gemm", "fp32", m=4096, n=4096, k=4096)
-    if fault in ("no sync", "wrong stream", "bytes x 2", "tensors on the CPU"):
+    if fault in ("no sync", "wrong stream", "bytes x 2", "arrays on the CPU"):
         spec = Spec("copy", "fp32", elements=2**27)
     elif fault == "working set in cache":
         spec = Spec("copy", "fp32", elements=2**21)

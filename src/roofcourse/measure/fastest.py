@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
+from .statistics import spread
 
 #: A point whose samples scatter more is not trusted to set a ceiling.
 STABLE_SPREAD = 0.1
@@ -19,13 +19,16 @@ def fastest(samples: Sequence[float], how: str = "") -> dict:
 
     ``how``: what the note adds, such as ``"on one core"``.
     """
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
     note = ", ".join(filter(None, (f"best of {len(samples)}", how)))
-    stable = spread <= STABLE_SPREAD
-    return {
-        "seconds": min(samples),
-        "spread": spread,
-        "stable": stable,
-        "note": note if stable else f"{note}; unstable: spread {spread:.1%}",
-    }
+    return {"seconds": min(samples), **scatter(samples, note)}
+
+
+def scatter(samples: Sequence[float], note: str = "") -> dict:
+    """``spread``, ``stable`` and ``note`` alone, for a record whose time is another one of its samples.
+
+    ``note``: what it says in any case.
+    """
+    wide = spread(samples)
+    stable = wide <= STABLE_SPREAD
+    doubt = "" if stable else f"unstable: spread {100 * wide:.1f} %"
+    return {"spread": wide, "stable": stable, "note": "; ".join(filter(None, (note, doubt))) or None}

@@ -6,7 +6,7 @@ launch it, how to check its result, and its arrays as they describe themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -124,8 +124,7 @@ def _moving(device, spec: Spec) -> Kernel:
         out.fill_(float("nan"))
         call()
         if spec.kernel == "read_reduce":
-            host = inputs[0].cpu().double()
-            return abs(float(out.double().cpu()[0] - host.sum())) / float(host.abs().sum())
+            return sum_error(float(out.cpu()[0]), (part.cpu().double().numpy() for part in inputs[0].split(TILE)))
         step = max(1, n // LOOK)
         read = [x[::step].cpu().double() for x in inputs]
         got = out[::step].cpu().double()
@@ -146,6 +145,16 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
     """Norm of the difference over the norm of what is right; NaN where the result holds a NaN."""
     norm = float(np.linalg.norm(want))
     return float(np.linalg.norm(got - want)) / norm if norm else float(np.linalg.norm(got))
+
+
+def sum_error(got: float, slices: Iterable[np.ndarray]) -> float:
+    """Error of a sum, relative to the sum of the magnitudes. ``slices``: the numbers in FP64, a slice at a time, since
+    whole copies would take several times the memory of the array, and seconds."""
+    exact = magnitude = 0.0
+    for part in slices:
+        exact += float(part.sum())
+        magnitude += float(np.abs(part).sum())
+    return abs(got - exact) / magnitude
 
 
 # -- matrix products ----------------------------------------------------------------------------------------------

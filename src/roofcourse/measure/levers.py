@@ -20,6 +20,7 @@ import torch
 from .. import levers
 from ..records import Measurement
 from . import cpu
+from .fastest import fastest
 from .kernels import FMA_A, FMA_B, normal
 from .settings import measuring
 from .support import Unavailable, one_line
@@ -27,7 +28,6 @@ from .support import Unavailable, one_line
 #: How long the ways of one lever take turns, and how often they do so at least.
 SECONDS, QUICK_SECONDS = 4.0, 1.2
 ROUNDS = 5
-STABLE_SPREAD = 0.1
 #: Levers that are loops of a CPU; on a machine with a GPU they run on its CPU too.
 ON_THE_CPU = ("block", "units", "latency")
 #: Largest relative error of a right result.
@@ -118,21 +118,15 @@ def _take(ways: Sequence[Way], where: str, quick: bool, span) -> list[Measuremen
 
 
 def _record(way: Way, samples: list[float], where: str) -> Measurement:
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
     work = levers.counted(way.kernel, way.precision, **way.shape)
-    best = f"best of {len(samples)}" + (", on one core" if where == "cpu" else "")
     return Measurement(
         device=where,
         kernel=way.kernel,
         precision=way.precision,
         work=work,
-        seconds=min(samples),
         **way.shape,
         working_set_bytes=float(work.bytes),
-        spread=spread,
-        stable=spread <= STABLE_SPREAD,
-        note=best if spread <= STABLE_SPREAD else f"{best}; unstable: spread {spread:.1%}",
+        **fastest(samples, "on one core" if where == "cpu" else ""),
         kind="measured live",
         source="this session",
         implementation=way.implementation,
@@ -297,14 +291,6 @@ def _long() -> int:
     return max(2**25, 1 << ((cpu.last_level_cache() or 0) - 1).bit_length())
 
 
-def _past_the_cache() -> int:
-    """Edge of an FP32 matrix of at least twice the last-level cache."""
-    size = 4096
-    while size < 16384 and 4 * size**2 < 2 * (cpu.last_level_cache() or 0):
-        size *= 2
-    return size
-
-
 def _fuse() -> list[Way]:
     numba = _numba()
 
@@ -321,7 +307,7 @@ def _block() -> list[Way]:
     _numba()
     from .loops import LOOPS
 
-    m, size = 32, _past_the_cache()
+    m, size = 32, cpu.edge_past_the_cache()
     dice = np.random.default_rng(0)
     x = dice.standard_normal((m, size), dtype=np.float32)
     a = dice.standard_normal((size, size), dtype=np.float32)
@@ -366,7 +352,7 @@ def _fma_way(kernel: str, width: int, chains: int) -> Way:
 
 
 def _register() -> int:
-    """Bytes of a vector register, rounded down to a power of two of chains that divide the array."""
+    """Bytes of a vector register."""
     from .vector import width
 
     return width(cpu.flags(), os.uname().machine if hasattr(os, "uname") else "").bytes
@@ -456,9 +442,10 @@ ON_A_CORE: dict[str, Callable[[], list[Way]]] = {
     "fuse": _fuse,
     "attention": lambda: _attention_ways(_CORE, "fp32"),
     "block": _block,
-    "shorter": lambda: [_gemv_way(_CORE, p, _past_the_cache()) for p in ("fp64", "fp32")],
+    "shorter": lambda: [_gemv_way(_CORE, p, cpu.edge_past_the_cache()) for p in ("fp64", "fp32")],
     "rows": lambda: [
-        _product_way(_CORE, "rows", "fp32", m, _past_the_cache(), _past_the_cache()) for m in (1, BATCH_ROWS)
+        _product_way(_CORE, "rows", "fp32", m, cpu.edge_past_the_cache(), cpu.edge_past_the_cache())
+        for m in (1, BATCH_ROWS)
     ],
     "units": _units,
     "format": lambda: [_product_way(_CORE, "square", p, SQUARE, SQUARE, SQUARE) for p in ("fp32", "bf16")],

@@ -15,13 +15,13 @@ import torch
 
 from ..loopnest import BLOCK, work
 from ..records import Measurement
-from .cpu import last_level_cache
+from .cpu import edge_past_the_cache
+from .fastest import fastest
 
 #: How often each loop runs. They take turns, so that a busy moment of the machine does not hit one of them alone.
 ROUNDS = 7
 #: After this many seconds no new round begins, if there have been three.
 SECONDS = 30.0
-STABLE_SPREAD = 0.1
 #: Largest relative error of a right product in FP32.
 TOLERANCE = 1e-4
 
@@ -96,9 +96,7 @@ def wide() -> list[Measurement]:
 
     Without the naive loop, which would take half a minute.
     """
-    size = 4096
-    while size < 16384 and 4 * size**2 < 2 * (last_level_cache() or 0):
-        size *= 2
+    size = edge_past_the_cache()
     return sweep(32, size, size, ("gemm_rows", "gemm_blocked", "gemm_library"))
 
 
@@ -147,22 +145,16 @@ def _rounds(kernels, x: np.ndarray, a: np.ndarray, y: np.ndarray) -> dict[str, l
 
 def _record(kernel: str, shape: tuple[int, int, int], samples: list[float]) -> Measurement:
     _, order, implementation = LOOPS[kernel]
-    low, middle, high = np.percentile(samples, [25, 50, 75])
-    spread = float((high - low) / middle)
-    best = f"best of {len(samples)}"
     return Measurement(
         device="cpu",
         kernel=kernel,
         precision="fp32",
         work=work(order, *shape, "fp32"),
-        seconds=min(samples),
         m=shape[0],
         n=shape[1],
         k=shape[2],
         working_set_bytes=work("perfect", *shape, "fp32").bytes,
-        spread=spread,
-        stable=spread <= STABLE_SPREAD,
-        note=best if spread <= STABLE_SPREAD else f"{best}; unstable: spread {spread:.1%}",
+        **fastest(samples),
         kind="measured live",
         source="this session",
         implementation=implementation,

@@ -7,8 +7,10 @@ where memory or the arithmetic does.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..records import Measurement
 from . import support
 from .checks import CACHE_FACTOR
 from .spec import MOVING, Spec
@@ -37,16 +39,26 @@ def _elements(size: float, precision: str) -> int:
     return math.ceil(size / _bytes_each(precision) / GRAIN) * GRAIN
 
 
-def array_bytes(device, quick: bool) -> int:
+def array_bytes(device, quick: bool, before: int | None = None) -> int:
     """Size of one FP32 array for memory bandwidth: 8 x the last-level cache or more, unless memory is too small for
     three of FP64.
 
     A GPU gets at least 512 MiB (quick) or 1 GiB, so that a pass takes long against a launch; a CPU 128 MiB.
+    ``before``: the size in a run that is gone on with. It stays if it is large enough, and where memory sets the size:
+    another amount is free every time, and points of two sizes are not each other's.
     """
     least = 128 * MIB if device.kind == "cpu" else (512 if quick else 1024) * MIB
     free = device.free_bytes()
     wanted = max(CACHE_FACTOR * device.cache, least)
-    return wanted if free is None else min(wanted, max(free // 10, MIB))
+    size = wanted if free is None else min(wanted, max(free // 10, MIB))
+    return size if before is None or before < wanted == size else before
+
+
+def array_of(points: Iterable[Measurement]) -> int | None:
+    """Size of one FP32 array in the memory bandwidth of a run (bytes); ``None`` if it has none."""
+    # A copy comes in many sizes.
+    sizes = [x.elements for x in points if x.kernel in MOVING and x.kernel != "copy" and x.cache_state == "warm"]
+    return max(sizes, default=0) * _bytes_each("fp32") or None
 
 
 def implementations(device) -> tuple[str | None, ...]:
@@ -54,10 +66,10 @@ def implementations(device) -> tuple[str | None, ...]:
     return ("torch", "numba") if device.kind == "cpu" else (None,)
 
 
-def bandwidth(device, precision: str, quick: bool) -> tuple[Spec, ...]:
+def bandwidth(device, precision: str, quick: bool, before: int | None = None) -> tuple[Spec, ...]:
     """Read, write, copy, add and triad on large arrays: as many elements in every precision, so that a wider format
-    moves more bytes for the same FLOP."""
-    n = _elements(array_bytes(device, quick), "fp32")
+    moves more bytes for the same FLOP. ``before``: see :func:`array_bytes`."""
+    n = _elements(array_bytes(device, quick, before), "fp32")
     return tuple(Spec(k, precision, elements=n, implementation=i) for k in MOVING for i in implementations(device))
 
 
@@ -97,7 +109,7 @@ def squares(device, precision: str, quick: bool) -> tuple[Spec, ...]:
 
 
 def sweep_size(device, precision: str) -> int:
-    """N = K of the M sweep: 8192 on a GPU; on a CPU the power of two that makes A four times the last-level cache."""
+    """N = K of the M sweep: 8192 on a GPU; on a CPU the power of two that makes A twice the last-level cache."""
     if device.kind != "cpu":
         return 8192
     size = {"fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2}.get(precision, 1)
@@ -115,17 +127,17 @@ def rows(device, precision: str, quick: bool) -> tuple[Spec, ...]:
     return tuple(Spec("gemm", precision, m=m, n=n, k=n) for m in sizes if m >= low)
 
 
-def fma(device, precision: str, quick: bool) -> tuple[Spec, ...]:
-    """R = 1 to 2048 FMAs on each element of arrays that come from memory."""
+def fma(device, precision: str, quick: bool, before: int | None = None) -> tuple[Spec, ...]:
+    """R = 1 to 2048 FMAs on each element of arrays that come from memory. ``before``: see :func:`array_bytes`."""
     if device.kind == "cpu":
-        total, top = array_bytes(device, quick), 256 if quick else 2048
+        total, top = array_bytes(device, quick, before), 256 if quick else 2048
         implementation = "numba"
     else:
         total, top, implementation = 512 * MIB, 2048, "triton"
     n = _elements(total / 2, precision)
     every = [2**i for i in range(12) if 2**i <= top]
-    # Quick: every second one, and the last, which shows the plateau.
-    chosen = sorted({*every[::2], top}) if quick else every
+    # Quick: every second one, and the last. It goes first: the plateau is the ceiling, and the time may end before it.
+    chosen = sorted({*every[::2], top}, reverse=True) if quick else every
     return tuple(Spec("fma", precision, elements=n, fma_per_element=r, implementation=implementation) for r in chosen)
 
 
@@ -151,22 +163,27 @@ PARTS = {
 }
 
 
-def whole(device, quick: bool, only: tuple[str, ...] = ()) -> tuple[Part, ...]:
-    """A whole session, the most important parts first. Raises ``ValueError`` for an unknown name in ``only``."""
+def whole(device, quick: bool, only: tuple[str, ...] = (), measured: Iterable[Measurement] = ()) -> tuple[Part, ...]:
+    """A whole session, the most important parts first. ``measured``: the points of a run that is gone on with.
+
+    Raises ``ValueError`` for an unknown name in ``only``.
+    """
     unknown = [name for name in only if name not in PARTS]
     if unknown:
         raise ValueError(f"unknown part {unknown[0]!r}; parts: {', '.join(PARTS)}")
 
-    def of(precisions, make):
-        return tuple(s for p in precisions for s in make(device, p, quick))
+    before = array_of(measured)
+
+    def of(precisions, make, *size):
+        return tuple(s for p in precisions for s in make(device, p, quick, *size))
 
     moved = ("fp32",) if quick else ("fp32", "fp64")
     swept = ("fp32",) if device.kind == "cpu" else (("fp16",) if quick else support.PRODUCTS)
     caches = working_set(device, quick) + (() if quick else working_set(device, quick, "cold"))
     found = {
-        "bandwidth": Part("bandwidth", "memory bandwidth", of(moved, bandwidth), ceiling=True),
+        "bandwidth": Part("bandwidth", "memory bandwidth", of(moved, bandwidth, before), ceiling=True),
         "matmul": Part("matmul", "square matrix products", of(("fp32", *_others()), squares)),
-        "fma": Part("fma", "FMA sweep", of(("fp32",) if quick else support.MULTIPLIED, fma)),
+        "fma": Part("fma", "FMA sweep", of(("fp32",) if quick else support.MULTIPLIED, fma, before)),
         "m-sweep": Part("m-sweep", "M sweep", of(swept, rows)),
         "working-set": Part("working-set", "working-set sweep", caches),
         "launch": Part("launch", "launch overhead", launch(device)),

@@ -7,21 +7,12 @@ from collections.abc import Sequence
 
 from ..precision import PRECISIONS
 from ..roofline import Roofline
+from ..texttable import table
+from .spec import MOVING, memory_size
 
 #: A store through the cache first reads the line it overwrites: traffic of a kernel with that read counted, relative
 #: to the traffic by formula. GPUs and stores past the cache do without.
 WRITE_ALLOCATE = {"write": 2.0, "copy": 3 / 2, "add": 4 / 3, "triad": 4 / 3}
-
-
-def table(rows: Sequence[Sequence[str]], left: int = 2) -> str:
-    """Columns set flush: the first ``left`` to the left, numbers to the right."""
-    width = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(r, width, strict=True))
-        ).rstrip()
-        for r in rows
-    )
 
 
 def flop_rate(value: float) -> str:
@@ -35,26 +26,26 @@ def percent(spread: float | None) -> str:
 
 
 def bandwidths(bench) -> str:
-    """Every kernel that moves data, the best named."""
-    from ..bench import MOVING
-
+    """Every kernel that moves data, on the arrays that may set B; the best named."""
     cpu = bench.machine["key"] == "cpu"
-    largest = max((x.elements for x in bench.points if x.kernel in MOVING and x.kernel != "copy"), default=None)
-    points = [x for x in bench.points if x.kernel in MOVING and x.cache_state == "warm" and x.elements == largest]
+    moved = [x for x in bench.points if x.kernel in MOVING and x.cache_state == "warm"]
+    size = {p: memory_size([x for x in moved if x.precision == p]) for p in PRECISIONS}
+    points = [x for x in moved if x.elements == size[x.precision]]
     if not points:
         return ""
-    best = bench.device.bandwidth
+    best = _if_possible(lambda: bench.device.bandwidth)  # none where every point is suspect: the table says so
     head = ["kernel", "by", "GB/s", *(["GB/s if a store reads first"] if cpu else []), "spread", ""]
     rows = [head]
     for x in points:
         allocated = (
             f"{x.bytes_per_s * WRITE_ALLOCATE.get(x.kernel, 1) / 1e9:,.4g}" if x.implementation == "torch" else "-"
         )
-        mark = "<- B" if x.bytes_per_s == best else ("suspect" if x.suspect else "" if x.stable else "unstable")
+        marks = ["<- B"] if x.bytes_per_s == best else []
+        marks += ["suspect"] if x.suspect else [] if x.stable else ["unstable"]
         rows.append(
             [f"{x.kernel} {PRECISIONS[x.precision].label}", x.implementation or "", f"{x.bytes_per_s / 1e9:,.4g}"]
             + ([allocated] if cpu else [])
-            + [percent(x.spread), mark]
+            + [percent(x.spread), ", ".join(marks)]
         )
     return table(rows)
 
@@ -121,12 +112,17 @@ def closing(bench) -> str:
 def cautions(bench) -> list[str]:
     """What a reader of the numbers has to know."""
     run, out = bench.run, []
+    if bench.bandwidth_points() and _if_possible(lambda: bench.device.bandwidth) is None:
+        out.append(
+            "no memory bandwidth yet, so no roofs: every point of it so far is suspect; --resume measures what is "
+            "missing, and if nothing is, mend the cause below and measure again with --overwrite"
+        )
     noisy = [x for x in run.measurements if not x.stable]
     if noisy:
         out.append(
             f"noisy: {len(noisy)} of {len(run.measurements)} points scatter by more than 10 % or have few samples"
         )
-    out += [f"suspect: {x.label}: {x.suspect}" for x in run.measurements if x.suspect][:5]
+    out += [f"suspect: {_who(x)}: {x.suspect}" for x in run.measurements if x.suspect][:5]
     proof = run.machine.get("proof")
     if proof and not proof.startswith("proved"):
         out.append(proof)
@@ -136,6 +132,11 @@ def cautions(bench) -> list[str]:
     if not run.complete:
         out.append("interrupted: the run holds the points measured until then")
     return out
+
+
+def _who(x) -> str:
+    """A point by its label, and by what ran it where there is a choice."""
+    return x.label + (f" ({x.implementation})" if x.implementation else "")
 
 
 def _if_possible(make):

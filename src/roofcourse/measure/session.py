@@ -161,12 +161,13 @@ class Step:
 
 
 def go(session: Session, parts: tuple[Part, ...], *, budget_seconds: float | None = None) -> Iterator[Step]:
-    """Measure every spec of ``parts`` that is missing. With a budget, later points get less time when it runs short."""
+    """Measure every spec of ``parts`` that is missing. With a budget the parts take turns, so that each has its share
+    when it runs out, and later points get less time when it runs short."""
     wanted: dict[tuple, tuple[Spec, Part]] = {}
     for part in parts:
         for spec in session.missing(part.specs):
             wanted.setdefault((key(spec), spec.implementation), (spec, part))
-    work = list(wanted.values())
+    work = list(wanted.values()) if budget_seconds is None else _turns(wanted.values())
     start, rule, point = time.monotonic(), session.rule, None
     for done, (spec, part) in enumerate(work):
         passed, left = time.monotonic() - start, len(work) - done
@@ -185,3 +186,12 @@ def go(session: Session, parts: tuple[Part, ...], *, budget_seconds: float | Non
             )
         point = session.take(spec, ceiling=part.ceiling, rule=share)
     yield Step("done", len(work), len(work), 0.0, point)
+
+
+def _turns(work: Iterable[tuple[Spec, Part]]) -> list[tuple[Spec, Part]]:
+    """All parts from first to last at the same time: a third of the way down, a third of each part is done."""
+    parts: dict[str, list] = {}
+    for spec, part in work:
+        parts.setdefault(part.name, []).append((spec, part))
+    placed = [(i / len(members), x) for members in parts.values() for i, x in enumerate(members)]
+    return [x for _, x in sorted(placed, key=lambda pair: pair[0])]

@@ -93,3 +93,13 @@ class Kernel:
     work: Work
     counted_flop: float | None = None
     implementation: str | None = None
+
+
+def memory_size(points) -> int | None:
+    """Elements of the arrays that show memory, among points of kernels that move data; ``None`` without any.
+
+    Copies come in many sizes, for the working-set sweep; the others in one, or in several where a run was gone on with
+    while more or less memory was free. Of those the largest counts that has a point which is not suspect.
+    """
+    sizes = [x for x in points if x.kernel != "copy"]
+    return max((x.elements for x in [x for x in sizes if not x.suspect] or sizes), default=None)

@@ -43,6 +43,10 @@ def settled(estimates: Sequence[float], *, last: int = 16, relative: float = 0.0
     return mean == 0 or float(tail.std()) < relative * mean
 
 
+#: Growth of the times below this part of them is what rounding leaves of none.
+ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class Line:
     """``T = overhead + V / bandwidth``: seconds, and bytes/s. ``r2``: how much of the variation the line explains."""
@@ -67,7 +71,7 @@ def fit_line(volumes: Sequence[float], seconds: Sequence[float]) -> Line:
         raise ValueError(f"a line needs at least three different volumes with one time each, not {np.unique(v).size}")
     # Divide each equation a + V/b = T by its T: the right-hand side becomes 1.
     overhead, slope = np.linalg.lstsq(np.column_stack([1 / t, v / t]), np.ones_like(t), rcond=None)[0]
-    if not slope > 0:
+    if not slope * np.ptp(v) > ROUNDING * t.max():
         raise ValueError("the time does not grow with the volume: larger arrays are needed to see the bandwidth")
     left = float((((overhead + slope * v) - t) ** 2).sum())
     return Line(float(overhead), float(1 / slope), 1 - left / float(((t - t.mean()) ** 2).sum()))

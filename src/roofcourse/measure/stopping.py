@@ -35,7 +35,7 @@ class StopRule:
             if not wide:
                 return "stable"
             if settled(noise):
-                return f"noise is known: spread {spread(samples):.1%}"
+                return f"noise is known: spread {100 * spread(samples):.1f} %"
         if elapsed >= self.cap_seconds or (elapsed >= self.patience_seconds and not few):
             unmet = []
             if few:
@@ -43,7 +43,7 @@ class StopRule:
             if short:
                 unmet.append(f"only {timed:.2g} of {self.minimum_seconds:g} s timed")
             if wide and len(samples) > 1:
-                unmet.append(f"spread {spread(samples):.1%}, not below {self.stable_spread:.1%}")
+                unmet.append(f"spread {100 * spread(samples):.1f} %, not below {100 * self.stable_spread:.1f} %")
             limit = self.cap_seconds if elapsed >= self.cap_seconds else self.patience_seconds
             return f"time limit of {limit:g} s: " + (", ".join(unmet) or "all conditions just met")
         return None

@@ -31,8 +31,13 @@ class Telemetry:
     throttle: str | None = None
     note: str | None = None
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The throttle reasons one by one."""
+        return tuple(r for r in (self.throttle or "").split(", ") if r)
+
     def worst(self, other: Telemetry) -> Telemetry:
-        """The lower clock, the higher power and temperature, and any throttle reason of the two."""
+        """The lower clock, the higher power and temperature, and every throttle reason of the two."""
 
         def pick(choose, name):
             values = [v for v in (getattr(self, name), getattr(other, name)) if v is not None]
@@ -43,7 +48,7 @@ class Telemetry:
             self.default_clock_hz or other.default_clock_hz,
             pick(max, "power_watts"),
             pick(max, "temperature_celsius"),
-            self.throttle or other.throttle,
+            ", ".join(dict.fromkeys((*self.reasons, *other.reasons))) or None,
             self.note or other.note,
         )
 

@@ -6,7 +6,6 @@ side, and the operators run where they are called.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -14,6 +13,7 @@ from statistics import median
 import torch
 
 from ..timeline import Span, Timeline
+from .settings import quiet_profiler
 
 #: Width of the program's matrices by size and kind of device: operators of microseconds, and of a millisecond.
 WIDTHS = {"small": {"cpu": 64, "cuda": 256}, "large": {"cpu": 2048, "cuda": 8192}}
@@ -109,8 +109,7 @@ def _timed(run: Callable[[], None]) -> float:
 
 
 def _profile(run: Callable[[], None], where: str) -> Sequence:
-    # Read when the profiler is first used: without it some builds write a line to stderr at each start and stop.
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")
+    quiet_profiler()
     from torch.profiler import ProfilerActivity, profile, record_function
 
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if where == "cuda" else [])]

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from . import cpu
-from .kernels import FMA_A, FMA_B, LOOK, TILE, relative_error
+from .kernels import FMA_A, FMA_B, LOOK, TILE, relative_error, sum_error
 from .spec import MOVING, Kernel, Operand, Spec
 from .support import Unavailable
 
@@ -275,11 +275,9 @@ def build(device, spec: Spec) -> Kernel:
         out.fill(np.nan)
         call()
         if not writes:
-            whole = inputs[0].astype(np.float64) if n <= TILE else inputs[0]
             lanes = vector.bytes // size
             got = sum(float(out[i * 256 // size :][:lanes].sum(dtype=np.float64)) for i in range(crew.size))
-            exact = float(whole.sum(dtype=np.float64))
-            return abs(got - exact) / float(np.abs(whole).sum(dtype=np.float64))
+            return sum_error(got, (inputs[0][i : i + TILE].astype(np.float64) for i in range(0, n, TILE)))
         step = max(1, n // LOOK)
         read = [x[::step].astype(np.float64) for x in inputs]
         got = out[::step].astype(np.float64)

@@ -1,7 +1,7 @@
 """``rc.place``: any torch function, counted, timed, and placed under the roofs of this machine, with an explanation.
 
-``count`` runs it once and counts, ``formulas`` say what one operator does, ``where`` gives the machine its ceilings,
-``point`` is the result, ``store`` puts it into a run file.
+``count`` runs it once and counts, ``formulas`` say what one operator does, ``views`` which bytes it touches, ``where``
+gives the machine its ceilings, ``point`` is the result, ``store`` puts it into a run file.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ def place(
     run=None,
     work=None,
     counted_bytes=None,
+    report=None,
+    report_kernel=None,
+    report_calls=1,
     sweep=(),
     gradients=False,
 ) -> Point:
@@ -42,7 +45,10 @@ def place(
     ``precision``: the roof to stand under (default: what most of its FLOP are done in). ``run``: take the ceilings from
     this run file of the same machine (path); else they are measured now, quickly, and remembered; or ``bench``: what
     ``rc.bench("local", "live")`` gave. ``work``: a :class:`~roofcourse.Work` to use instead of counting, for a function
-    that torch cannot see into. ``counted_bytes``: memory traffic by a profiler's counters. ``sweep``: points of the
+    that torch cannot see into. ``counted_bytes``: memory traffic by a profiler's counters. ``report``: a report of
+    Nsight Compute (its path, or what ``rc.counters.read_report`` gave) of this function with these arguments: its bytes
+    count, and its FLOP where it has them all; ``report_kernel``: of its kernels only those with this in their names;
+    ``report_calls``: how many calls were profiled. ``sweep``: points of the
     same function at other sizes, as evidence. ``gradients``: let it build a graph and call ``backward``.
 
     Returns a :class:`Point`: ``work``, ``seconds``, ``byte_source``, ``operators``, ``explanation``; ``print`` it.
@@ -59,6 +65,9 @@ def place(
         run=run,
         work=work,
         counted_bytes=counted_bytes,
+        report=report,
+        report_kernel=report_kernel,
+        report_calls=report_calls,
         sweep=sweep,
         gradients=gradients,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..work import Work
 from .formulas import PICKING, flop
 from .point import Operator
+from .views import View, covered, view
 
 
 @dataclass(frozen=True)
@@ -97,18 +97,20 @@ _SILENT = frozenset(
 )
 
 
+#: Storages by their place: of each the views that were touched, with the bytes touched of each.
+_Book = dict[int, dict[View, float]]
+
+
 class _Ledger:
     """The books: which memory came from outside, which was made inside, and what each operator touched."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple, list] = {}
-        self.order: list[tuple] = []
         self.made: set[int] = set()  # memory allocated inside
-        self.keep: list = []  # keeps what came from outside alive, so that no address is used twice
-        self.read: dict[int, dict[tuple, float]] = {}
-        self.size: dict[int, float] = {}
-        self.written: dict[int, dict[tuple, float]] = {}
-        self.left = 0.0
+        self.known: dict[int, object] = {}  # what keeps every place taken, so that none is used twice
+        self.read: _Book = {}
+        self.written: _Book = {}
+        self.left: _Book = {}
         self.unknown = False
         self.products: list[tuple | None] = []
         self.places: dict[str, None] = {}
@@ -128,28 +130,29 @@ class _Ledger:
                 if _place(t) not in places:
                     self._make(t)
             return
-        moved: float | None = 0.0
-
-        def add(n):
-            nonlocal moved
-            moved = None if moved is None or n is None else moved + n
-
-        fresh = sum(effective_bytes(t) or 0 for t in outputs if _place(t) not in places)
-        seen = set()
+        # (what out= names is written as a new result is)
+        made = [t for t in outputs if _place(t) not in places] + (mutated if _out_names(func) else [])
+        picked = sum(effective_bytes(t) or 0 for t in made)
+        sizes: list[float | None] = []
+        touched: _Book = {}
         for i, t in enumerate(_tensors((args, {k: v for k, v in kwargs.items() if k not in _out_names(func)}))):
-            if (i == 0 and name in _OVERWRITE) or (_place(t), self._view(t)) in seen:
+            if i == 0 and name in _OVERWRITE:
                 continue
-            seen.add((_place(t), self._view(t)))
-            n = fresh if name in PICKING and i == 0 else before[id(t)]
-            add(n)
-            self._reads(t, n)
+            n = picked if name in PICKING and i == 0 else before[id(t)]
+            if n is None:
+                sizes.append(None)
+            else:
+                _enter(touched, t, n)
+            self._note(self.read, t, n)
+        sizes += [covered(views) for views in touched.values()]
         for t in outputs:
             if _place(t) not in places:
-                add(effective_bytes(t))
+                sizes.append(effective_bytes(t))
                 self._make(t)
         for t in mutated:
-            add(effective_bytes(t))
-            self._writes(t)
+            sizes.append(effective_bytes(t))
+            self._note(self.written, t, sizes[-1])
+        moved = None if None in sizes else sum(sizes)
         kinds = [t for t in (*outputs, *inputs) if t.is_floating_point() or t.is_complex()] or outputs or inputs
         widest = str(kinds[0].dtype).removeprefix("torch.") if kinds else ""
         if inputs and by == "torch":  # a product's precision is that of what it multiplies
@@ -175,48 +178,38 @@ class _Ledger:
         self.products.append((two[0].shape[0], two[1].shape[1], two[0].shape[1]) if two else None)
 
     def _make(self, t) -> None:
+        self._know(t)
         self.made.add(_place(t))
 
-    def _view(self, t) -> tuple:
-        return (t.storage_offset(), tuple(t.shape), tuple(t.stride()))
+    def _know(self, t) -> None:
+        if _place(t) not in self.known:
+            self.known[_place(t)] = _hold(t)
 
-    def _note(self, book, t, n) -> None:
+    def _note(self, book: _Book, t, n: float | None) -> None:
         if _place(t) in self.made:
             return
         if n is None:
             self.unknown = True
             return
-        self.keep.append(t)
-        self.size[_place(t)] = t.untyped_storage().nbytes()
-        views = book.setdefault(_place(t), {})
-        views[self._view(t)] = max(views.get(self._view(t), 0), n)
-
-    def _reads(self, t, n) -> None:
-        self._note(self.read, t, n)
-
-    def _writes(self, t) -> None:
-        self._note(self.written, t, effective_bytes(t))
+        self._know(t)
+        _enter(book, t, n)
 
     def returned(self, result) -> None:
         """What was made inside and leaves is written; a view of an input is not."""
-        leaving = {}
         for t in _tensors(result):
-            if _place(t) in self.made:
-                leaving.setdefault(_place(t), {})[self._view(t)] = effective_bytes(t) or 0
-                self.size[_place(t)] = t.untyped_storage().nbytes()
-        self.left = sum(min(sum(v.values()), self.size[p]) for p, v in leaving.items())
+            if _place(t) in self.made and (n := effective_bytes(t)) is not None:
+                _enter(self.left, t, n)
 
     def close(self, torch_flop: float) -> Count:
         operators = tuple(
             Operator(name, calls, amount, moved, by, dtype)
             for (name, dtype, by), (calls, amount, moved) in self.rows.items()
         )
-        books = (*self.read.items(), *self.written.items())
-        through = sum(min(sum(views.values()), self.size[p]) for p, views in books)
+        moved = sum(covered(views) for book in (self.read, self.written, self.left) for views in book.values())
         matrix = sum(o.flop or 0 for o in operators if o.counted_by == "torch" or _is_matrix(o.name))
         product = self.products[0] if len(self.products) == 1 else None
         precision, places = _precision(operators), tuple(self.places)
-        return Count(operators, through + self.left, torch_flop, matrix, precision, product, places, self.unknown)
+        return Count(operators, moved, torch_flop, matrix, precision, product, places, self.unknown)
 
 
 def _is_matrix(name: str) -> bool:
@@ -228,6 +221,21 @@ def _place(t) -> int:
         return t.untyped_storage()._cdata
     except (NotImplementedError, RuntimeError):
         return id(t)
+
+
+def _hold(t):
+    """What keeps a storage's place from being given to another, without keeping its memory."""
+    from torch.multiprocessing.reductions import StorageWeakRef
+
+    try:
+        return StorageWeakRef(t.untyped_storage())
+    except (NotImplementedError, RuntimeError):  # a tensor without a storage is its own place
+        return t
+
+
+def _enter(book: _Book, t, n: float) -> None:
+    views = book.setdefault(_place(t), {})
+    views[view(t)] = max(views.get(view(t), 0), n)
 
 
 def _out_names(func) -> set[str]:
@@ -259,9 +267,4 @@ def _precision(operators) -> str | None:
     return None
 
 
-def whole(counted: Count) -> Work | None:
-    """FLOP and compulsory bytes of the whole, or ``None`` if no tensor entered or left."""
-    return Work(counted.flop, counted.bytes) if counted.bytes > 0 else None
-
-
-__all__ = ["Count", "Operator", "count", "effective_bytes", "whole"]
+__all__ = ["Count", "Operator", "count", "effective_bytes"]

@@ -124,7 +124,8 @@ def flop(func, args: tuple, kwargs: dict, out, torch_formulas: dict) -> tuple[in
         power = args[1] if len(args) > 1 else None
         times = abs(power) - 1 if isinstance(power, int) and abs(power) in (2, 3) else 1
         return times * result.numel(), "formula"
-    if torch.Tag.pointwise in func.tags and result is not None:
+    # (torch does not tag every one of these, and few of their forms with out=)
+    if (torch.Tag.pointwise in func.tags or plain in POINTWISE) and result is not None:
         alpha = kwargs.get("alpha", 1) != 1 and plain in ("add", "sub")
         return (POINTWISE.get(plain, 1) + alpha) * result.numel(), "formula"
     if name in ("mv", "addmv") and result is not None:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import math
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from ..measure.support import one_line
 from ..precision import precision as _precision
+from ..texttable import four
 
 
 def function(name: str) -> Callable:
     """``"torch.nn.functional.softmax"``, ``"package.module:function"`` or ``"file.py:function"``.
 
-    Raises ``ValueError`` in one line if there is none of that name, or if it cannot be called.
+    Raises ``ValueError`` in one line if there is none of that name, if it cannot be called, or if its module does not
+    run.
     """
     module, colon, inside = name.rpartition(":")
     if colon and module.endswith(".py"):
@@ -32,6 +37,8 @@ def function(name: str) -> Callable:
                 if error.name and not ".".join(words[:n]).startswith(error.name):
                     raise ValueError(f"{name}: importing it needs {error.name!r}, which is not installed") from None
                 continue
+            except Exception as error:
+                raise ValueError(f"{name}: {_fault(error)}") from error
             inside = ".".join(words[n:])
             break
         if found is None:
@@ -48,11 +55,28 @@ def function(name: str) -> Callable:
 def _from_file(path: Path):
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:  # as for a script: what lies beside it can be imported
+        sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        if sys.modules.get(path.stem) is module:
+            del sys.modules[path.stem]
+        raise ValueError(f"{path}: {_fault(error)}") from error
     return module
+
+
+def _fault(error: Exception) -> str:
+    """What is wrong with a module that does not run, and in which line."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return f"line {error.lineno} of {Path(error.filename).name} is no Python: {error.msg}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<frozen")]
+    at = frames[-1]  # where it was raised: in the module, or in what that calls
+    return f"it does not run ({Path(at.filename).name}, line {at.lineno}): {type(error).__name__}: {one_line(error)}"
 
 
 def _import(module: str, name: str):
@@ -60,6 +84,8 @@ def _import(module: str, name: str):
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ValueError(f"{name}: no module {error.name!r}") from None
+    except Exception as error:
+        raise ValueError(f"{name}: {_fault(error)}") from error
 
 
 def shape(word: str) -> tuple[int, ...]:
@@ -73,10 +99,11 @@ def shape(word: str) -> tuple[int, ...]:
     return sizes
 
 
-def tensors(shapes: list[str], precision: str, place: str) -> list:
-    """One random tensor for each shape, in this precision, on this device of torch.
+def tensors(shapes: list[str], precision: str, place: str, free: int | None = None) -> list:
+    """One random tensor for each shape, in this precision, on this device of torch. ``free``: bytes that they may take.
 
-    Raises ``ValueError`` in one line for a shape that is none and for a precision that torch does not store.
+    Raises ``ValueError`` in one line for a shape that is none, for a precision that torch does not store, and for more
+    than the memory holds.
     """
     import torch
 
@@ -85,7 +112,15 @@ def tensors(shapes: list[str], precision: str, place: str) -> list:
         raise ValueError(f"no random numbers in {wanted.name}: choose one of fp64, fp32, tf32, bf16, fp16")
     generator = torch.Generator(place).manual_seed(0)
     dtype = getattr(torch, wanted.torch_name)
-    return [torch.randn(shape(word), generator=generator, device=place, dtype=dtype) for word in shapes]
+    sizes = [shape(word) for word in shapes]
+    need = sum(math.prod(size) for size in sizes) * wanted.bytes_per_element
+    much = f"{' and '.join(shapes)} in {wanted.name} takes {four(need / 1e9)} GB"
+    if free is not None and need > free:
+        raise ValueError(f"{much}, and {four(free / 1e9)} GB are free: choose smaller shapes")
+    try:
+        return [torch.randn(size, generator=generator, device=place, dtype=dtype) for size in sizes]
+    except (RuntimeError, TypeError, OverflowError) as error:  # no memory, or a size that no tensor has
+        raise ValueError(f"{much}: choose smaller shapes ({one_line(error)})") from error
 
 
 def keywords(words: list[str]) -> dict:

@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..explore import format as number
+from .. import words as number
 from ..measure import checks
 from ..measure.clock import METHOD_VERSION, time_kernel
 from ..measure.point import MINIMUM_SAMPLES
+from ..measure.settings import tf32
 from ..measure.stopping import QUICK
+from ..measure.support import refusal
 from ..precision import PRECISIONS
 from ..precision import precision as _precision
 from ..records import Evidence, Measurement
 from ..work import Work
-from . import where
+from . import pages, where
 from .count import Count, count
 from .point import Point
 
 
-def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes, sweep, gradients) -> Point:
+def place_function(
+    fn,
+    args,
+    *,
+    precision,
+    name,
+    bench,
+    run,
+    work,
+    counted_bytes,
+    report,
+    report_kernel,
+    report_calls,
+    sweep,
+    gradients,
+) -> Point:
     """See :func:`roofcourse.place`."""
     if not callable(fn):
         raise ValueError(f"place needs a function and its arguments, as in rc.place(torch.relu, x), not {fn!r:.60}")
@@ -31,18 +48,27 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
     wanted = None if precision is None else _precision(precision).name
     if counted_bytes is not None and not (math.isfinite(counted_bytes) and counted_bytes > 0):
         raise ValueError(f"counted_bytes must be a positive number of bytes, not {counted_bytes!r}")
+    profiled = _profiled(report, report_kernel, report_calls, work, counted_bytes)
     torch = _torch()
     eager, compiled = _eager(fn)
     with _grad(torch, gradients):
         counted = count(lambda: eager(*args))
-    done, source = _work(counted, work, counted_bytes)
+    done, source = _work(counted, work, counted_bytes if profiled is None else profiled.dram_bytes)
+    if profiled is not None and profiled.flop is not None:
+        done = Work(profiled.flop, profiled.dram_bytes)
     here = where.live(where.kind_of(counted.places)) if bench is None or not bench.live else bench
     roofs_of = where.recorded(run, here.machine) if run is not None else bench or here
-    if bench is not None and not bench.live:
-        where.same_machine(bench.machine, here.machine, "the bench")
+    if profiled is not None and here.where != "cuda":
+        raise ValueError(
+            f"a report of Nsight Compute is of an NVIDIA card, and this function runs on {here.where}: move its tensors"
+        )
+    if bench is not None:  # (a live one too: torch may have another number of threads by now)
+        where.same_machine(bench.machine, here.hardware.manifest(), "the bench")
     own = _own_precision(torch, counted, here)
     placed = wanted or own
     path = "gemm" if counted.matrix_flop >= 0.5 * done.flop and done.flop else "vector"
+    if profiled is not None and profiled.flop and profiled.path:  # what the instructions say, not the operators' names
+        placed, path = wanted or profiled.precision, profiled.path
     try:
         roof, notes = where.ceiling(roofs_of.device, placed, path)
     except LookupError as reason:
@@ -55,6 +81,7 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
         with suppress(LookupError):  # cards without TF32 units have no such roof to show
             roofs_of.device.roofline("tf32")
     timing, telemetry = _time(torch, here.hardware, lambda: fn(*args), own, gradients)
+    new_bytes, new_seconds = _new_memory(torch, here, lambda: fn(*args), gradients)
     noisy = checks.unstable(timing.samples, MINIMUM_SAMPLES)
     measurement = Measurement(
         device=here.where,
@@ -93,8 +120,15 @@ def place_function(fn, args, *, precision, name, bench, run, work, counted_bytes
         cache_bytes=here.machine.get("last_level_cache_bytes"),
         multiprocessors=here.machine.get("multiprocessors"),
         compiled=compiled,
-        notes=(*notes, *_remarks(counted, source, compiled, wanted, own), *_busy(here)),
+        notes=(
+            *notes,
+            *_by_report(profiled, counted),
+            *_remarks(counted, source, compiled, wanted, own),
+            *_busy(here),
+        ),
         machine=here.machine["name"],
+        new_bytes=new_bytes,
+        new_seconds=new_seconds,
         utc=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         sweep=tuple(getattr(x, "measurement", x) for x in sweep),
     )
@@ -140,18 +174,72 @@ def _work(counted: Count, work, counted_bytes) -> tuple[Work, str]:
     return Work(flop, counted.bytes), "formula"
 
 
+def _profiled(report, kernel, calls, work, counted_bytes):
+    """What the counters of a report say of one call; ``None`` without a report. Raises in one line what cannot be."""
+    if report is None:
+        if kernel is not None or calls != 1:
+            raise ValueError("report_kernel and report_calls say what to take of a report: name it with report=")
+        return None
+    if work is not None or counted_bytes is not None:
+        raise ValueError("a report has the work and the bytes: leave out work= and counted_bytes=")
+    from .. import counters
+
+    if isinstance(report, (str, os.PathLike)):
+        report = counters.read_report(report)
+    return counters.of_one_call(report, kernel, calls)
+
+
+def _by_report(profiled, counted: Count) -> list[str]:
+    """What the profiler counted, beside the formulas."""
+    if profiled is None:
+        return []
+    kernels = "1 kernel" if profiled.launches == 1 else f"{profiled.launches} kernels"
+    out = [f"the profiler saw {kernels} a call, {number.time3(profiled.seconds)} in them one at a time."]
+    if profiled.flop is None:
+        out.append(f"FLOP by formula: {profiled.note or 'the report does not count them all'}.")
+    else:
+        by = "as given for its kernels" if profiled.flop_source == "formula" else "by instructions that ran"
+        out.append(f"FLOP {by}; by formula it would be {number.flop(counted.flop)}.")
+    return out
+
+
 def _own_precision(torch, counted: Count, here) -> str:
-    """What the function computes in. FP32 on a GPU is TF32 if the caller switched that on."""
+    """What the function computes in. FP32 on a GPU is TF32 where the caller's switches, or torch's, allow it."""
     own = counted.precision or "fp32"
-    allowed = torch.get_float32_matmul_precision() != "highest"
-    return "tf32" if own == "fp32" and allowed and here.where in ("cuda", "rocm") and counted.matrix_flop else own
+    if own != "fp32" or here.where not in ("cuda", "rocm") or not counted.matrix_flop:
+        return own
+    hardware = here.hardware
+    if refusal(here.where, "tf32", hardware.name, getattr(hardware, "capability", None)):
+        return own
+    products, convolutions = tf32(torch)
+    convolved = sum(o.flop or 0 for o in counted.operators if "conv" in o.name)
+    if convolved > 0.5 * counted.matrix_flop:
+        return "tf32" if convolutions and here.where == "cuda" else own  # (the switch is cuDNN's)
+    return "tf32" if products else own
 
 
 def _time(torch, hardware, call, precision, gradients):
-    with hardware.settings(precision), _grad(torch, gradients) if gradients else torch.inference_mode():
+    # On an NVIDIA GPU the caller's switches hold, which ``precision`` was read from; one function may have two.
+    with (
+        nullcontext() if hardware.kind == "cuda" else hardware.settings(precision),
+        _grad(torch, gradients) if gradients else torch.inference_mode(),
+    ):
         before = hardware.telemetry()
         timing = time_kernel(hardware, call, QUICK)
     return timing, before.worst(hardware.telemetry())
+
+
+#: Less new memory than this in a call is not worth a word (a page is 4 KiB).
+_LITTLE = 2**20
+
+
+def _new_memory(torch, here, call, gradients) -> tuple[float | None, float | None]:
+    """Bytes that each call touches for the first time, and the seconds that this takes here; ``None`` if unknown."""
+    if here.where != "cpu":
+        return None, None
+    with _grad(torch, gradients) if gradients else torch.inference_mode():
+        size = pages.touched(call)
+    return size, pages.touch_seconds(size) if size is not None and size >= _LITTLE else None
 
 
 def _name(fn) -> str:

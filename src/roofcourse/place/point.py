@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 
+from .. import words as number
 from ..explain import Explanation, explain
+from ..precision import PRECISIONS
 from ..records import Evidence, Measurement, html_table
 from ..roofline import Roofline
-from ..work import Work
+from ..texttable import table
+from ..work import Rates, Work
 
 #: What the bytes of a point are, by source.
 BYTE_SOURCES = {
@@ -17,6 +21,8 @@ BYTE_SOURCES = {
     "counters": "by the profiler's counters: what moved between memory and chip",
     "given": "as given by the caller",
 }
+#: What the book calls torch's dtypes; one that it has no name for keeps torch's.
+_FORMATS = {p.torch_name: p.label for p in reversed(PRECISIONS.values())}  # float32: FP32, and not TF32 after it
 _COUNTED_BY = {
     "torch": "torch's formula",
     "formula": "our formula",
@@ -40,14 +46,16 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Rates):
     """One placed function. Times in seconds, sizes in bytes.
 
     ``measurement``: its work, time, spread and samples, as a record. ``byte_source``: a key of :data:`BYTE_SOURCES`.
     ``roofline``: what it stands under; ``roofs``: the ceilings of the machine that were measured. ``operators``: what
     it did, operator by operator. ``launch``: seconds to start a kernel, if known. ``compiled``: the operators are those
     before compilation. ``notes``: what could not be counted, or measured as asked. ``machine`` and ``utc``: where and
-    when. ``sweep``: neighbours to judge it by.
+    when. ``new_bytes``: memory that each call touches for the first time, as the system counts its pages (on a
+    processor only), and ``new_seconds``: what the first touch of as much takes there. ``sweep``: neighbours to judge it
+    by.
     """
 
     measurement: Measurement
@@ -62,6 +70,8 @@ class Point:
     notes: tuple[str, ...] = ()
     machine: str = ""
     utc: str = ""
+    new_bytes: float | None = None
+    new_seconds: float | None = None
     sweep: tuple[Measurement, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -70,14 +80,17 @@ class Point:
 
     @property
     def name(self) -> str:
+        """The function's, or the one it was given."""
         return self.measurement.kernel
 
     @property
     def work(self) -> Work:
+        """Its FLOP and bytes, the latter by ``byte_source``."""
         return self.measurement.work
 
     @property
     def seconds(self) -> float:
+        """The median time of one call."""
         return self.measurement.seconds
 
     @property
@@ -89,19 +102,8 @@ class Point:
         return self.measurement.precision
 
     @property
-    def intensity(self) -> float:
-        return self.measurement.intensity
-
-    @property
-    def flop_per_s(self) -> float:
-        return self.measurement.flop_per_s
-
-    @property
-    def bytes_per_s(self) -> float:
-        return self.measurement.bytes_per_s
-
-    @property
     def stable(self) -> bool:
+        """Whether its samples agree."""
         return self.measurement.stable
 
     @property
@@ -136,21 +138,21 @@ class Point:
             kernels=None if self.compiled else calls or None,
             operator_seconds=self.operator_seconds,
             path=self.roofline.path,
+            new_bytes=self.new_bytes,
+            new_seconds=self.new_seconds,
             byte_source=self.byte_source,
         )
 
-    _HEAD = ("operator", "precision", "calls", "work", "traffic", "at least", "FLOP counted by")
+    _HEAD = ("operator", "number format", "calls", "work", "traffic", "at least", "FLOP counted by")
 
     def _rows(self) -> list[list[str]]:
-        from ..explore import format as number
-
         rows = []
         for o in self.operators:
             bound = self.bound_of(o)
             rows.append(
                 [
                     o.name,
-                    o.dtype,
+                    _FORMATS.get(o.dtype, o.dtype),
                     f"{o.calls:,}",
                     "?" if o.flop is None else number.flop(o.flop),
                     "?" if o.bytes is None else number.nbytes(o.bytes),
@@ -163,8 +165,6 @@ class Point:
     def lines(self) -> list[tuple[str, str]]:
         """The verdict: pairs of a heading and a sentence, the byte source always among them."""
         w = self.work
-        from ..explore import format as number  # with the explorers' code, which is not needed before
-
         count = f"{number.flop(w.flop)}, {number.nbytes(w.bytes)}, I = {number.intensity(w.intensity)}"
         said = [x for x in self.explanation.lines() if not x[1].startswith("Bytes by formula")]
         return [*said, ("counted", f"{count}."), ("bytes", f"{BYTE_SOURCES[self.byte_source]}."), *self._noted()]
@@ -172,22 +172,21 @@ class Point:
     def _noted(self) -> list[tuple[str, str]]:
         spread = self.measurement.spread
         proof = self.measurement.evidence
-        timed = f"{len(proof.samples)} samples, {proof.timer}, {proof.stopped}" if proof else ""
-        wide = "" if spread is None or "spread" in timed else f"; spread {spread:.1%}"
+        stopped = re.sub(r"(?<=\d)%", " %", proof.stopped) if proof else ""  # run files of before have no space there
+        timed = f"{len(proof.samples)} samples, {proof.timer}, {stopped}" if proof else ""
+        wide = "" if spread is None or "spread" in timed else f"; spread {100 * spread:.1f} %"
         return ([("timed", f"{timed}{wide}.")] if timed else []) + [("note", x) for x in self.notes]
 
     def __str__(self) -> str:
         text = "\n".join(f"{head}: {line}" if head else line for head, line in self.lines())
         if not self.operators:
             return text
-        from ..measure.report import table
-
         return f"{text}\n\n{table([list(self._HEAD), *self._rows()])}"
 
     def _repr_html_(self) -> str:
         (_, opening), *rest = self.lines()
         items = "".join(f"<li><strong>{html.escape(h)}</strong>: {html.escape(t)}</li>" for h, t in rest)
-        rows = html_table(self._HEAD, self._rows()) if self.operators else ""
+        rows = f'<div class="rc-scrolls">{html_table(self._HEAD, self._rows())}</div>' if self.operators else ""
         return f'<div class="rc-explanation"><p>{html.escape(opening)}</p><ul>{items}</ul>{rows}</div>'
 
     def to_dict(self) -> dict:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..files import check_output
 from ..records import SHAPE, Measurements, Run, read_run, write_run
 from .point import Point
 from .where import same_machine
@@ -27,19 +28,41 @@ def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> i
     from ..measure.clock import METHOD_VERSION
 
     path = Path(path)
-    if not path.resolve().parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
+    check_output(path)
     with _alone(path):
         run = Run(METHOD_VERSION, machine, Measurements(measured), placed=(point.to_dict(),))
-        if path.exists():
-            # The file's own manifest stays, and its measurements; a run of another method or machine is refused.
-            there = read_run(path)
+        there = check_file(path, machine)
+        if there is not None:
+            # The file's own manifest stays, and its measurements.
             same_machine(there.machine, machine, str(path))
             known = {_same(x) for x in there.measurements}
             new = Measurements(x for x in measured if _same(x) not in known)
             run = replace(there.merged(replace(run, measurements=new)), complete=there.complete)
         write_run(run, path, overwrite=True)
     return len(run.placed)
+
+
+def check_file(path: str | os.PathLike, machine: dict) -> Run | None:
+    """The run that is in the file, which a point can be added to as far as is known before it is timed; ``None`` where
+    there is no file yet.
+
+    Of ``machine`` only the version of torch is looked at: which device a function runs on is seen when it runs. Raises
+    ``ValueError`` or ``OSError`` in one line.
+    """
+    from ..measure.clock import METHOD_VERSION
+
+    path = Path(path)
+    check_output(path)
+    if not path.exists():
+        return None
+    there = read_run(path)
+    for what, before, now in (
+        ("by method version", there.method_version, METHOD_VERSION),
+        ("with torch", there.machine.get("torch"), machine.get("torch")),
+    ):
+        if None not in (before, now) and before != now:
+            raise ValueError(f"{path} was measured {what} {before}, here is {now}: save to another file")
+    return there
 
 
 def placed(run: Run | str | os.PathLike) -> tuple[Point, ...]:

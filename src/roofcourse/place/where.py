@@ -5,21 +5,32 @@ from __future__ import annotations
 from functools import cache
 
 from ..precision import PRECISIONS
+from ..records import differences, read_run
 from ..roofline import Roofline
 
 
 def live(kind: str | None = None):
-    """This machine (its best device, if no kind is named), with what has been measured on it so far.
+    """This machine (its best device, if no kind is named), with what has been measured on it so far; on a CPU with
+    as many threads as torch has now.
 
     Raises ``LookupError`` in one line without torch, and for a kind of device that is not here.
     """
     from ..measure.device import open_device
 
-    return _opened(kind or open_device().kind)
+    kind = kind or open_device().kind
+    return _opened(kind, _threads() if kind == "cpu" else None)
+
+
+def _threads() -> int | None:
+    try:
+        import torch
+    except ImportError:  # open_device says so
+        return None
+    return torch.get_num_threads()
 
 
 @cache
-def _opened(kind: str):
+def _opened(kind: str, threads: int | None):
     from ..bench import Live
     from ..measure.device import open_device
 
@@ -43,25 +54,23 @@ def kind_of(places: tuple[str, ...]) -> str | None:
 def recorded(path, machine: dict):
     """The ceilings of a run file. Raises ``ValueError`` if it is of another machine than this one."""
     from ..bench import Recorded
-    from ..records import read_run
 
     found = read_run(path)
     same_machine(found.machine, machine, str(path))
     return Recorded(found)
 
 
-#: What tells machines apart; virtual ones often share a name.
-_TELLING = ("name", "key", "cores", "multiprocessors", "last_level_cache_bytes", "vector_instructions", "device_hash")
-
-
 def same_machine(there: dict, here: dict, what: str) -> None:
-    """Raises ``ValueError`` in one line if two manifests are of different machines. A missing fact tells nothing."""
-    for fact in _TELLING:
-        one, other = there.get(fact), here.get(fact)
-        if one is not None and other is not None and one != other:
+    """Raises ``ValueError`` in one line if two manifests are of different machines, or of other threads on one."""
+    for fact, one, other in differences(there, here):
+        if fact == "threads":
             raise ValueError(
-                f"{what} is of another machine ({fact} {one!r}, here {other!r}): its ceilings are not this machine's"
+                f"{what} was measured with {one} threads, and torch has {other} here: its ceilings are not these "
+                f"(OMP_NUM_THREADS={one} sets them)"
             )
+        raise ValueError(
+            f"{what} is of another machine ({fact} {one!r}, here {other!r}): its ceilings are not this machine's"
+        )
 
 
 def ceiling(device, precision: str, path: str) -> tuple[Roofline, list[str]]:

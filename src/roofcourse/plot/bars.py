@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import palette
-from ..explore import format as words
+from .. import palette, words
 from ..roofline import Roofline
 from . import reading
-from .drawing import Entry, frame, words_width, write, write_labels
+from .drawing import Entry, frame, row_frame, words_width, write, write_labels
 from .figure import Figure
 from .labels import Label
 from .style import Layout, log_axis, mark, number, text_size
@@ -100,18 +99,18 @@ def ridge_points(roofs, *, title: str | None = None) -> Figure:
         Row(
             name=name,
             parts=((roof.ridge_point, reading.swatch_of(roof, items)),),
-            end=f"{number(roof.ridge_point)}\u2002=\u2002{number(roof.peak / 1e12)} TFLOP/s"
-            f"\u2002/\u2002{number(roof.bandwidth / 1e9)} GB/s",
+            end=f"{reading.three(roof.ridge_point)}\u2002=\u2002{reading.three(roof.peak / 1e12)} TFLOP/s"
+            f"\u2002/\u2002{reading.three(roof.bandwidth / 1e9)} GB/s",
             nominal=roof.kind == "nominal",
         )
         for name, roof in zip(names, items, strict=True)
     ]
-    short = [number(roof.ridge_point) for roof in items]
+    short = [reading.three(roof.ridge_point) for roof in items]
     title = "Ridge points: how many FLOP each byte must bring" if title is None else title
     alt = [f"{title}. Bars ranked by ridge point."]
-    for name, roof in zip(names, items, strict=True):
+    for row, name, roof in zip(rows, names, items, strict=True):
         alt.append(
-            f"{name}: ridge point {reading.three(roof.ridge_point)} FLOP/byte, "
+            f"{name}{_nominal(row)}: ridge point {reading.three(roof.ridge_point)} FLOP/byte, "
             f"F {reading.three(roof.peak / 1e12)} TFLOP/s, B {reading.three(roof.bandwidth / 1e9)} GB/s."
         )
     return _chart(rows, title, "ridge point F/B (FLOP/byte)", _kinds(roof.kind for roof in items), " ".join(alt), short)
@@ -125,12 +124,14 @@ def bars(
     nominal: Sequence[str] = (),
     colours: Mapping[str, str] | None = None,
     log: bool = False,
+    quantity: str = "",
     title: str = "",
 ) -> Figure:
     """Values side by side, each with the range of its sources where there is one.
 
     values: {name: value} or {name: (value, low, high)}, in SI units; scale: what one `unit` is (1e12 for TFLOP/s).
-    nominal: the names that are nominal: outlined and dashed. colours: {name: device key, precision or role}.
+    nominal: the names that are nominal: outlined and dashed. colours: {name: device key, precision or role}; a bar
+    without one is neutral. quantity: what the values are, for the name of the axis: "time T".
     log: a logarithmic axis, for values far apart (the bars then start at the axis limit and only their ends compare).
     """
     who = "rc.plot.bars"
@@ -149,15 +150,24 @@ def bars(
         middle, low, high = (None if v is None else float(v) / scale for v in triple)
         if low is not None and not low <= middle <= high:
             raise ValueError(f"{who}: {name!r} lies outside its own range: {value!r}")
-        end = f"{number(middle)} {unit}" + ("" if low is None else f" ({number(low)} to {number(high)})")
+        three = reading.three
+        end = f"{three(middle)} {unit}" + ("" if low is None else f" ({three(low)} to {three(high)})")
         rows.append(
             Row(str(name), ((middle, _colour((colours or {}).get(name))),), end, low, high, nominal=name in nominal)
         )
-    alt = [f"{title}." if title else "", "Bars:", "; ".join(f"{row.name} {row.end}" for row in rows) + "."]
+    alt = [
+        f"{title}." if title else "",
+        "Bars:",
+        "; ".join(f"{row.name} {row.end}{_nominal(row)}" for row in rows) + ".",
+    ]
     entries = _kinds("nominal" if row.nominal else "measured" for row in rows)
     if any(row.low is not None for row in rows):
         entries.append(({"color": palette.role("ink").light, "linewidth": 1.6}, "range over the sources"))
-    return _chart(rows, title, unit, entries, " ".join(alt), log=log)
+    return _chart(rows, title, f"{quantity} ({unit})" if quantity else unit, entries, " ".join(alt), log=log)
+
+
+def _nominal(row: Row) -> str:
+    return " (nominal)" if row.nominal else ""
 
 
 def traffic(kernels: Mapping[str, Mapping[str, float]], *, share: bool = False, title: str = "") -> Figure:
@@ -264,7 +274,7 @@ def peak_against_bandwidth(roofs, *, title: str | None = None) -> Figure:
             else:
                 axes.plot([x], [y], zorder=4, **mark(swatch, layout, size=1.2))
             px, py = axes.transData.transform((x, y))
-            text = f"{name}, {number(roof.ridge_point)}" if not layout.narrow else name
+            text = f"{name}, {reading.three(roof.ridge_point)}" if not layout.narrow else name
             labels.append(Label(text, px, py, *text_size(text, layout.small, "bold"), radius=layout.marker * 0.7 + 1))
             colours.append(swatch.light_text)
         write_labels(axes, labels, colours, layout, [], segments, who)
@@ -297,19 +307,15 @@ def _chart(
         step = layout.small + 16 + (layout.small + 5 if layout.narrow else 0)
         extra = [row.space + (layout.small + 6) * row.name.count("\n") for row in rows]
         height = len(rows) * step + sum(extra) + 8
-        probe = frame(layout, title, x=x_name, y=None, entries=entries)[1].get_window_extent()
-        placed = layout.tall(layout.height - probe.height + height)
         names = (
             0 if layout.narrow else words_width(layout, [line for row in rows for line in row.name.split("\n")], "bold")
         )
         left = 8 if layout.narrow else names + 18
-        figure, axes = frame(placed, title, x=x_name, y=None, entries=entries, left=left, right=12)
+        named = {"x": x_name, "y": None, "entries": entries}
+        placed, figure, axes = row_frame(layout, title, height, left=left, right=12, **named)
         box = axes.get_window_extent()
         low = min(row.low or row.length for row in rows) / 2 if log else 0.0
         top = _axis_end(rows, ends, placed, box.width, low if log else None)
-        axes.set_ylim(height, 0)
-        axes.yaxis.set_visible(False)
-        axes.spines["left"].set_visible(False)
         if log:
             log_axis(axes.xaxis, low, top, room=box.width, least=40)
         else:
@@ -430,7 +436,7 @@ def _one_two_five(axis, low: float, high: float) -> None:
 
 def _colour(name: str | None) -> palette.Swatch:
     if name is None:
-        return palette.role("compute")
+        return palette.role("muted")
     if name in palette.ROLES:
         return palette.role(name)
     if name in palette.PRECISIONS or name == "fp8":

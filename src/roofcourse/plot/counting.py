@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import palette
-from ..explore import format as words
+from .. import palette, words
 from . import reading
-from .drawing import frame, tick_room, words_width, write, write_labels
+from .drawing import frame, row_frame, tick_room, words_width, write, write_labels
 from .figure import Figure
 from .labels import Label
 from .style import Layout, log_axis, mark, number, text_size
@@ -37,14 +36,11 @@ def operations(works, roofs=None, *, title: str = "") -> Figure:
             for roof, name in zip(lines, names, strict=True)
         ]
         settings = {"x": "arithmetic intensity I (FLOP/byte)", "y": None, "entries": entries}
-        probe = frame(layout, title, **settings)[1].get_window_extent()
-        placed = layout.tall(layout.height - probe.height + height)
-        left = 8 if layout.narrow else words_width(layout, list(values)) + 18
-        figure, axes = frame(placed, title, left=left, right=34 if layout.narrow else 44, **settings)
+        tick = words_width(layout, [number(low)]) / 2 + 2  # at the very start of the axis
+        left = max(8, tick) if layout.narrow else words_width(layout, list(values)) + 18
+        right = 34 if layout.narrow else 44
+        _, figure, axes = row_frame(layout, title, height, left=left, right=right, **settings)
         box = axes.get_window_extent()
-        axes.set_ylim(height, 0)
-        axes.yaxis.set_visible(False)
-        axes.spines["left"].set_visible(False)
         log_axis(axes.xaxis, low, high, room=box.width, least=40)
         for roof in lines:
             axes.plot([roof.ridge_point] * 2, [0, height], color=_roof_colour(roof, lines), linewidth=1.8, zorder=2)
@@ -52,13 +48,18 @@ def operations(works, roofs=None, *, title: str = "") -> Figure:
         for index, (name, value) in enumerate(values.items()):
             middle = (index + 0.5) * step + (layout.small / 2 + 1 if layout.narrow else 0)
             place = low * 1.04 if value == 0 else value
-            axes.plot([low, place], [middle] * 2, color=palette.role("faint").light, linewidth=1.2, zorder=2)
+            x, y = axes.transData.transform((place, middle))
+            shown = number(value)
+            width = words_width(layout, [shown])
+            ridges = [axes.transData.transform((roof.ridge_point, middle))[0] for roof in lines]
+            right = not any(x + 5 <= ridge <= x + 13 + width for ridge in ridges)  # the value lies on no ridge point
+            # a value left of its mark stands where the stem would run: the stem ends before it
+            stem = place if right else axes.transData.inverted().transform((max(box.x0, x - 15 - width), y))[0]
+            axes.plot([low, stem], [middle] * 2, color=palette.role("faint").light, linewidth=1.2, zorder=2)
             marker = "<" if value == 0 else "|"
             size = {"markersize": 8} if value == 0 else {"markersize": 13, "markeredgewidth": 3}
             axes.plot([place], [middle], linestyle="none", marker=marker, color=ink, zorder=4, clip_on=False, **size)
-            x, y = axes.transData.transform((place, middle))
-            shown = number(value)
-            _halo(axes, shown, x + 9, y, layout, ink)
+            write(axes, shown, x + 9 if right else x - 9 - width, y, layout, ink)
             head = axes.transData.transform((low, index * step + layout.small / 2 + 3))[1] if layout.narrow else y
             at = {"x": box.x0, "ha": "left"} if layout.narrow else {"x": box.x0 - 10, "ha": "right"}
             write(axes, name, y=head, layout=layout, colour=muted if layout.narrow else ink, **at)
@@ -122,7 +123,7 @@ def traffic_and_time(measurements, *, title: str = "") -> Figure:
         for point, name, q, t in zip(found, names, xs, ys, strict=True):
             axes.plot([q], [t], zorder=4, **mark(swatch, layout, stable=point.stable, size=1.3))
             px, py = axes.transData.transform((q, t))
-            text = name if layout.narrow else f"{name}, {words.time(point.seconds)}"
+            text = name if layout.narrow else f"{name}, {words.time3(point.seconds)}"
             labels.append(Label(text, px, py, *text_size(text, layout.small), radius=layout.marker * 0.8 + 2))
         write_labels(axes, labels, [swatch.light_text] * len(labels), layout, [], segments, who)
         return figure
@@ -148,9 +149,3 @@ _NAMES = {
 
 def _roof_colour(roof, roofs) -> str:
     return reading.swatch_of(roof, roofs).light
-
-
-def _halo(axes, text: str, x: float, y: float, layout: Layout, colour: str) -> None:
-    """Words on a small piece of paper, where a line may run behind them."""
-    paper = {"boxstyle": "square,pad=0.12", "facecolor": palette.role("surface").light, "edgecolor": "none"}
-    write(axes, text, x, y, layout, colour, bbox=paper)

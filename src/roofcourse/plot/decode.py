@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from .. import palette
-from ..explore import format as words
+from .. import palette, words
 from ..inference import LINEAR
 from ..roofline import Roofline
 from . import reading
-from .drawing import Entry, column_width, frame, name_column, tick_room, words_width, write, write_labels
+from .drawing import Entry, column_width, frame, name_column, row_frame, tick_room, words_width, write, write_labels
 from .figure import Figure
 from .labels import Box, Label
-from .style import Layout, log_axis, mark, number, text_size
+from .style import Layout, key_mark, log_axis, mark, number, text_size
 
 #: What a step's bound is made of, and the role whose colour it has; the last one is arithmetic, the others are traffic.
 PARTS = {"weights": "matrix-b", "KV cache": "matrix-a", "activations": "matrix-c", "arithmetic": "compute"}
@@ -27,6 +28,8 @@ KINDS = {
     "the rest": "scales",
     "outside kernels": "faint",
 }
+#: More lower bounds than this are not named one by one.
+_NAMED_BOUNDS = 4
 LINEAR_SHORT = tuple(name.removesuffix("_proj") for name in LINEAR)
 #: One shape for each group of the layers' chart: phase and tokens.
 _SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon")
@@ -58,13 +61,13 @@ def layers(roof: Roofline, counters, *, title: str | None = None) -> Figure:
         raise ValueError(f"{who} tells at most {len(_SHAPES)} phases and batches apart, not {len(groups)}")
     shapes = dict(zip(groups, _SHAPES, strict=False))
     xs, ys = [x.intensity for x in found], [x.flop_per_s for x in found]
-    xlim = (min(xs) / 2.5, max(2 * max(xs), 4 * roof.ridge_point))
+    xlim = (min(xs) / 2.5, max(2.5 * max(xs), 4 * roof.ridge_point))
     ylim = (min(ys) / 3, max(*ys, roof.peak) * 2.6)
     title = title or f"{reading.roof_name(roof)}: the linear layers of one layer of the model, by measured traffic"
 
     def name(group) -> str:
         phase, batch, tokens = group
-        return f"{phase}, batch {batch}" + (f" × {number(tokens // batch)}" if phase == "prefill" else "")
+        return f"{phase}, batch {batch}" + (f" × {tokens // batch}" if phase == "prefill" else "")
 
     def draw(layout: Layout):
         base = palette.device(found[0].device)
@@ -95,17 +98,22 @@ def layers(roof: Roofline, counters, *, title: str | None = None) -> Figure:
         ridge = f"ridge point {number(roof.ridge_point)}"
         at = pixels[1][0] - 6 - text_size(ridge, layout.small)[0]
         taken.append(write(axes, ridge, max(at, box.x0 + 2), pixels[1][1] + 9, layout, base.light_text, va="bottom"))
-        labels, marks = [], list(taken)
+        labels = []
+        several = {phase: sum(g[0] == phase for g in groups) > 1 for phase, *_ in groups}
         for group, members in groups.items():
             for x in members:
                 axes.plot([x.intensity], [x.flop_per_s / 1e12], zorder=4, **mark(swatches[group], layout))
             for cluster in _clusters(axes, members):
-                *_, (px, py, _) = cluster
-                text = ", ".join(m for m in LINEAR_SHORT if m in {_short_module(x) for _, _, x in cluster})
-                labels.append(Label(text, px, py, *text_size(text, layout.small), radius=layout.marker / 2 + 1))
-                marks += [Box.around(a, b, layout.marker / 2) for a, b, _ in cluster if (a, b) != (px, py)]
+                px, py, _ = _middle(cluster)
+                text = _joint_name([_short_module(x) for _, _, x in cluster], [_short_module(x) for x in members])
+                if several[group[0]] and not layout.narrow:
+                    text = f"batch {group[1]}: {text}"
+                also = tuple(Box.around(a, b, layout.marker / 2) for a, b, _ in cluster if (a, b) != (px, py))
+                size = text_size(text, layout.small)
+                labels.append(Label(text, px, py, *size, radius=layout.marker / 2 + 1, also=also))
         ink = palette.role("ink").light
-        write_labels(axes, labels, [ink] * len(labels), layout, marks, [pixels[:2], pixels[1:]], who)
+        upright = ((pixels[1][0], box.y0), pixels[1])
+        write_labels(axes, labels, [ink] * len(labels), layout, taken, [pixels[:2], pixels[1:], upright], who)
         return figure
 
     parts = [
@@ -158,11 +166,13 @@ def decode_steps(series: Mapping, bounds: Mapping | None = None, *, per_token: b
     batches = sorted({s.batch for found in steps.values() for s in found})
     what = "time a token (ms)" if per_token else "time of a step (ms)"
 
+    last = {found[-1].batch for found in steps.values()}
+    heading = f"at batch {last.pop()}" if len(last) == 1 else "at the last batch"
+
     def draw(layout: Layout):
-        ends = {name: number(float(shown(found[-1].seconds, found[-1].batch))) for name, found in steps.items()}
+        ends = {name: reading.three(float(shown(found[-1].seconds, found[-1].batch))) for name, found in steps.items()}
         muted = palette.role("muted")
-        plain = palette.Swatch(muted.name, muted.light, muted.dark)
-        entries: list[Entry] = [(mark(plain, layout), "measured, bundled data")]
+        entries: list[Entry] = [(key_mark(swatches.values(), layout), "measured, bundled data")]
         if lines:
             entries.append(({"color": muted.light, "linewidth": 2}, "model: the lower bound"))
         figure, axes = frame(
@@ -192,7 +202,10 @@ def decode_steps(series: Mapping, bounds: Mapping | None = None, *, per_token: b
             if name in lines:
                 axes.plot(*lines[name], color=swatch.light, linewidth=2, zorder=2)
             rows.append((axes.transData.transform((xs[-1], ys[-1]))[1], name, ends[name], swatch.light_text, True))
-        name_column(axes, layout, rows)
+        name_column(axes, layout, rows, heading)
+        if 1 < len(lines) <= _NAMED_BOUNDS:
+            points = [[(s.batch, float(shown(s.seconds, s.batch))) for s in found] for found in steps.values()]
+            _name_bounds(axes, layout, lines, swatches, points, who)
         return figure
 
     scale = "both axes logarithmic" if per_token else "the batch on a logarithmic axis"
@@ -205,6 +218,33 @@ def decode_steps(series: Mapping, bounds: Mapping | None = None, *, per_token: b
             parts.append(f"Its lower bound goes from {low} to {high}.")
     parts.append(_sources([s for found in steps.values() for s in found]))
     return Figure(draw, " ".join(part for part in parts if part))
+
+
+def _name_bounds(axes, layout: Layout, lines: Mapping, swatches: Mapping, points: Sequence, who: str) -> None:
+    """Say at each lower bound whose it is; bounds that nearly coincide share the words."""
+
+    def pixel(places) -> list:
+        return [tuple(axes.transData.transform(p)) for p in places]
+
+    pixels = {name: pixel(zip(*line, strict=True)) for name, line in lines.items()}
+    middle = float(np.mean([line[i][0] for line in pixels.values() for i in (0, -1)]))
+    heights = {name: float(np.interp(middle, *zip(*line, strict=True))) for name, line in pixels.items()}
+    ordered = sorted(heights, key=heights.get)
+    groups = [[ordered[0]]]
+    for name in ordered[1:]:
+        near = heights[name] - heights[groups[-1][-1]] < 5
+        groups = [*groups[:-1], [*groups[-1], name]] if near else [*groups, [name]]
+    labels, colours = [], []
+    for group in groups:
+        text = f"{'bound' if len(group) == 1 else 'bounds'}, {words.listed(group)}"
+        text = "all bounds" if len(group) == len(lines) else text
+        labels.append(Label(text, middle, heights[group[0]], *text_size(text, layout.small), radius=3))
+        colours.append(swatches[group[0]].light_text if len(group) == 1 else palette.role("muted").light)
+    segments = [pair for line in pixels.values() for pair in pairwise(line)]
+    measured = [pixel(series) for series in points]
+    segments += [pair for series in measured for pair in pairwise(series)]
+    marks = [Box.around(*p, layout.marker / 2 + 1) for series in measured for p in series]
+    write_labels(axes, labels, colours, layout, marks, segments, who)
 
 
 def bound_and_measured(rows: Mapping, *, title: str = "") -> Figure:
@@ -260,11 +300,12 @@ def step_modes(steps, *, title: str = "") -> Figure:
     for x in found:
         parts = {**x.by_kind, "outside kernels": x.outside_seconds}
         end = f"{words.time3(x.seconds)}, {words.significant(x.seconds / x.bound, 2)} ×"
-        group = f"batch {x.batch}, prompt {number(x.prompt_length)}"
+        group = f"batch {x.batch}, prompt {x.prompt_length}"
         drawn.append(_Row(group, x.mode, parts, x.seconds, end, x.bound, x.stable))
     roles = {kind: role for kind, role in KINDS.items() if any(row.parts.get(kind) for row in drawn)}
     entries: list[Entry] = [(_block(role), kind) for kind, role in roles.items()]
-    entries.append(({"color": palette.role("ink").light, "linewidth": 2}, "model: the lower bound"))
+    upright = {"linestyle": "none", "marker": "|", "markersize": 14, "markeredgewidth": 2}
+    entries.append(({"color": palette.role("ink").light, **upright}, "model: the lower bound"))
     said = [f"{title}." if title else "", "Bars of the time of a decode step, by what its kernels do, for each mode."]
     for row in drawn:
         listed = ", ".join(f"{kind} {words.time3(row.parts[kind])}" for kind in roles if row.parts.get(kind))
@@ -318,8 +359,9 @@ def step_parts(batch: Sequence[float], parts: Mapping, *, title: str = "") -> Fi
         for at, height in meets.values():
             axes.plot([at], [height], marker="|", markersize=14, mew=2, color=palette.role("ink").light, zorder=5)
             px, py = axes.transData.transform((at, height))
-            text = f"batch {number(round(at))}"
-            labels.append(Label(text, px, py, *text_size(text, layout.small, "bold"), radius=8))
+            # the first whole batch that is past the crossing; on a phone the axis alone says what is counted
+            text = ("" if layout.narrow else "batch ") + number(math.ceil(at - 1e-6))
+            labels.append(Label(text, px, py, *text_size(text, layout.small), radius=8))
         write_labels(axes, labels, [palette.role("ink").light] * len(labels), layout, [], segments, who)
         name_column(axes, layout, rows)
         return figure
@@ -354,6 +396,8 @@ def _block(role: str) -> dict:
 
 def _stacked(layout: Layout, rows: Sequence[_Row], roles: Mapping, entries: Sequence[Entry], key: str, title: str):
     """Bars from the top down in groups, in milliseconds; on a phone a bar's name stands above it."""
+    from matplotlib.patheffects import withStroke
+
     step, head = layout.small + 9 + (layout.small + 4 if layout.narrow else 0), layout.small + 16
     groups = len({row.group for row in rows})
     height = len(rows) * step + groups * head + 6
@@ -361,18 +405,13 @@ def _stacked(layout: Layout, rows: Sequence[_Row], roles: Mapping, entries: Sequ
     muted, accent, ink = (palette.role(name) for name in ("muted", "accent", "ink"))
     entries = [*entries, (mark(accent, layout), key)]
     if not all(row.stable for row in rows):
-        entries.append((mark(accent, layout, stable=False), "unstable"))
+        entries.append((mark(accent, layout, stable=False), "measured, unstable"))
     named = {"x": "time of a step (ms)", "y": None, "entries": entries}
-    probe = frame(layout, title, **named)[1].get_window_extent()
-    placed = layout.tall(layout.height - probe.height + height)
     left = 8 if layout.narrow else words_width(layout, [row.name for row in rows]) + 18
-    figure, axes = frame(placed, title, left=left, right=10, **named)
+    _, figure, axes = row_frame(layout, title, height, left=left, right=10, **named)
     box = axes.get_window_extent()
     room = words_width(layout, [row.end for row in rows]) + 16
     axes.set_xlim(0, longest * box.width / max(box.width - room, 80))
-    axes.set_ylim(height, 0)
-    axes.yaxis.set_visible(False)
-    axes.spines["left"].set_visible(False)
     y, group_now = 0.0, None
     for row in rows:
         if row.group != group_now:
@@ -392,7 +431,8 @@ def _stacked(layout: Layout, rows: Sequence[_Row], roles: Mapping, entries: Sequ
         measured = row.measured * 1e3
         if measured > start:
             axes.plot([start, measured], [middle] * 2, color=accent.light, linewidth=1.3, zorder=2)
-        axes.plot([measured], [middle], zorder=5, **mark(accent, layout, stable=row.stable))
+        rim = [withStroke(linewidth=4, foreground=palette.role("surface").light)]  # for a mark that lies on its own bar
+        axes.plot([measured], [middle], zorder=5, path_effects=rim, **mark(accent, layout, stable=row.stable))
         if row.bound is not None:
             half = layout.small / 2 + 2
             axes.plot([row.bound * 1e3] * 2, [middle - half, middle + half], color=ink.light, linewidth=2, zorder=4)
@@ -400,6 +440,14 @@ def _stacked(layout: Layout, rows: Sequence[_Row], roles: Mapping, entries: Sequ
         write(axes, row.end, px + 8, py, layout, ink.light)
         y += step
     return figure
+
+
+def _joint_name(cluster: Sequence[str], group: Sequence[str]) -> str:
+    """Words for marks that stand together, short where they are most of their group: "all seven", "all but k, v"."""
+    said, left = ([m for m in LINEAR_SHORT if (m in cluster) is there and m in group] for there in (True, False))
+    if len(said) < 4 or len(said) <= 2 * len(left):
+        return ", ".join(said)
+    return f"all but {', '.join(left)}" if left else "all seven" if len(said) == 7 else "all"
 
 
 def _short_module(x) -> str:
@@ -439,13 +487,14 @@ def _region(axes, layout: Layout, text: str, x: float, role: str) -> Box:
     low, high = axes.get_xlim()
     edge = axes.transData.inverted().transform((x, area.y0))[0]
     span = (low, edge) if memory else (edge, high)
-    axes.axvspan(*span, color=palette.role(role).light, alpha=palette.REGION_OPACITY / 2, linewidth=0, zorder=0)
+    axes.axvspan(*span, color=palette.role(role).light, alpha=palette.REGION_OPACITY / 2, linewidth=0, zorder=1)
     room = area.x1 - x - 8
     lines = text if memory or words_width(layout, [text], "bold") < room else text.replace("-", "-\n")
+    last = area.x1 - 2 - words_width(layout, lines.split("\n"), "bold")  # a narrow region: nearer to its edge
     return write(
         axes,
         lines,
-        x - 8 if memory else x + 8,
+        x - 8 if memory else min(x + 8, last),
         area.y0 + 8,
         layout,
         palette.role(role).light_text,
@@ -470,6 +519,12 @@ def _clusters(axes, members) -> list[list[tuple[float, float, object]]]:
         merged = [p for group in near for p in group]
         out = [group for group in out if group not in near] + [[*merged, point]]
     return out
+
+
+def _middle(cluster):
+    """The mark of a cluster that is nearest to its middle."""
+    x, y = (np.mean([p[i] for p in cluster]) for i in (0, 1))
+    return min(cluster, key=lambda p: np.hypot(p[0] - x, p[1] - y))
 
 
 def _sources(records) -> str:

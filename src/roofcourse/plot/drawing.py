@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .. import palette
+from . import reading
 from .labels import Box, Label, place, spread
-from .style import Layout, new, text_size
+from .style import Layout, key_mark, new, text_size
 
 #: (Line2D settings, words) of one mark in the key.
 Entry = tuple[dict, str]
@@ -44,6 +47,19 @@ def frame(
     if entries:
         key(figure, layout, entries)
     return figure, axes
+
+
+def row_frame(layout: Layout, title: str | None, height: float, *, left: float, right: float, **named):
+    """The same for rows from the top down that take so many pixels: y goes from 0 to height, downwards and unseen.
+
+    named: x, y, entries as for `frame`. Returns (the layout with the height it takes, figure, axes)."""
+    spare = layout.height - frame(layout, title, **named)[1].get_window_extent().height
+    placed = layout.tall(spare + height)
+    figure, axes = frame(placed, title, left=left, right=right, **named)
+    axes.set_ylim(height, 0)
+    axes.yaxis.set_visible(False)
+    axes.spines["left"].set_visible(False)
+    return placed, figure, axes
 
 
 def tick_room(layout: Layout, ticks: Sequence[str]) -> float:
@@ -124,6 +140,17 @@ def key(figure, layout: Layout, entries: Sequence[tuple[dict, str]]) -> None:
             )
 
 
+def measured_entries(layout: Layout, points: Sequence[tuple[reading.Point, palette.Swatch]]) -> list[Entry]:
+    """The key of measured points with their swatches: one entry, or one an origin where each has its own marks."""
+    origins: dict[str, list[palette.Swatch]] = {}
+    for point, swatch in points:
+        origins.setdefault(reading.measured([point]), []).append(swatch)
+    shapes = [{swatch.marker for swatch in swatches} for swatches in origins.values()]
+    if len(set().union(*shapes)) == sum(len(each) for each in shapes):
+        return [(key_mark(swatches, layout), words) for words, swatches in origins.items()]
+    return [(key_mark([swatch for _, swatch in points], layout), reading.measured([point for point, _ in points]))]
+
+
 def key_height(layout: Layout, words: Sequence[str]) -> float:
     """The height in pixels that `key` takes for these words."""
     rows, x = 1, 4.0
@@ -141,38 +168,92 @@ def pixel_line(axes, start: tuple[float, float], end: tuple[float, float], colou
         "",
         start,
         xytext=end,
-        xycoords="figure pixels",
-        textcoords="figure pixels",
+        xycoords="figure points",
+        textcoords="figure points",
         arrowprops={"arrowstyle": "-", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0},
     )
 
 
+def clear_grid(axes, corners: Sequence[tuple[float, float]]) -> None:
+    """Interrupt the grid in a polygon (figure pixels): in the colour of the page, under all else that is drawn."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.transforms import Affine2D
+
+    figure, area = axes.figure, axes.get_window_extent()
+    (x0, y0), (x1, y1) = np.min(corners, axis=0), np.max(corners, axis=0)
+    inside = x0 < area.x1 and area.x0 < x1 and y0 < area.y1 and area.y0 < y1
+    if not inside or not any(low < at < high for low, high, at in _grid_across(axes, (x0, x1), (y0, y1))):
+        return
+    pixels = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
+    paper = {"facecolors": palette.role("surface").light, "edgecolors": "none", "zorder": 0.8}
+    axes.add_collection(PolyCollection([np.asarray(corners)], transform=pixels, **paper), autolim=False)
+
+
+def _grid_across(axes, xs: tuple[float, float], ys: tuple[float, float]):
+    """The gridlines of the axes in pixels, each with the span that it may lie in: (low, high, where)."""
+    for axis, span, column in ((axes.xaxis, xs, 0), (axes.yaxis, ys, 1)):
+        if not axis.get_visible() or not any(line.get_visible() for line in axis.get_gridlines()):
+            continue
+        low, high = sorted(axis.get_view_interval())
+        ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+        other = axes.get_ylim()[0] if column == 0 else axes.get_xlim()[0]
+        for tick in ticks:
+            place = (tick, other) if column == 0 else (other, tick)
+            yield *span, axes.transData.transform(place)[column]
+
+
 def write(axes, text: str, x: float, y: float, layout: Layout, colour: str, **settings) -> Box:
-    """Words at a place in figure pixels, in the small size. Returns the box that they take."""
+    """Words at a place in figure pixels, in the small size, with no gridline behind them. Returns the box they take."""
     settings = {"ha": "left", "va": "center", "fontsize": layout.small, "zorder": 6} | settings
-    artist = axes.annotate(text, (x, y), xycoords="figure pixels", color=colour, annotation_clip=False, **settings)
+    artist = axes.annotate(text, (x, y), xycoords="figure points", color=colour, annotation_clip=False, **settings)
     box = artist.get_window_extent()
+    if not settings.get("rotation"):
+        clear_grid(axes, [(box.x0 - 2, box.y0), (box.x1 + 2, box.y0), (box.x1 + 2, box.y1), (box.x0 - 2, box.y1)])
     return Box(box.x0, box.y0, box.x1, box.y1)
+
+
+def _column_names(layout: Layout, names: Sequence[str]) -> list[str]:
+    """The names as `name_column` writes them: on a phone a long one takes two lines, and the plot gets the room."""
+    return ["\n".join(wrap(name, 90, layout.small, "bold")) if layout.narrow else name for name in names]
 
 
 def column_width(layout: Layout, names: Sequence[str], values: Sequence[str]) -> float:
     """Pixels right of the axes that `name_column` takes."""
     value = words_width(layout, values)
-    return 13 + words_width(layout, names, "bold") + (8 + value if value else 0) + 4
+    return 13 + words_width(layout, _column_names(layout, names), "bold") + (8 + value if value else 0) + 4
 
 
-def name_column(axes, layout: Layout, rows: Sequence[tuple[float, str, str, str, bool]]) -> None:
-    """Names at the right end of lines, none overlapping: rows of (y in pixels, name, value, colour, bold)."""
+def name_column(
+    axes,
+    layout: Layout,
+    rows: Sequence[tuple[float, str, str, str, bool]],
+    heading: str = "",
+    ends: Sequence[tuple[float, float] | None] | None = None,
+) -> None:
+    """Names at the right end of lines, none overlapping: rows of (y in pixels, name, value, colour, bold).
+
+    heading: what the values are, above the column. ends: where a line ends (pixels) that stops before the right edge of
+    the axes, None for the others: a leader goes from there."""
     area = axes.get_window_extent()
-    names = words_width(layout, [name for _, name, _, _, _ in rows], "bold")
+    shown = _column_names(layout, [name for _, name, _, _, _ in rows])
+    names = words_width(layout, shown, "bold")
     values = words_width(layout, [value for _, _, value, _, _ in rows])
-    places = spread([row[0] for row in rows], [layout.small + 5] * len(rows), area.y0, area.y1 + 14)
-    for (wanted, name, value, colour, bold), y in zip(rows, places, strict=True):
-        if abs(y - wanted) > 3:
+    heights = [(layout.small + 2) * (1 + name.count("\n")) + 3 for name in shown]
+    places = spread([row[0] for row in rows], heights, area.y0, area.y1 + 14)
+    ends = ends or [None] * len(rows)
+    for (wanted, _, value, colour, bold), name, y, end in zip(rows, shown, places, ends, strict=True):
+        if end:  # in the colour of the line it would seem to go on with it
+            pixel_line(axes, end, (area.x1 + 10, y), palette.role("muted").light)
+        elif abs(y - wanted) > 3:
             pixel_line(axes, (area.x1 + 1, wanted), (area.x1 + 10, y), colour, 1)
-        write(axes, name, area.x1 + 13, y, layout, colour, fontweight="bold" if bold else "normal")
+        weight = "bold" if bold else "normal"
+        write(axes, name, area.x1 + 13, y, layout, colour, fontweight=weight, linespacing=1.05)
         if value:
             write(axes, value, area.x1 + 13 + names + 8 + values, y, layout, colour, ha="right")
+    if heading:
+        top = max(y + height / 2 for y, height in zip(places, heights, strict=True))
+        right = area.x1 + 13 + names + 8 + values
+        write(axes, heading, right, top + layout.small / 2 + 1, layout, palette.role("muted").light, ha="right")
 
 
 def write_labels(

@@ -43,7 +43,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """Words of a given size that belong to the point (x, y); radius: how far the point's mark reaches."""
+    """Words of a given size that belong to the point (x, y); radius: how far the point's mark reaches; also: the other
+    marks that the words name, for a group of marks with one label."""
 
     text: str
     x: float
@@ -51,11 +52,13 @@ class Label:
     width: float
     height: float
     radius: float = 4.0
+    also: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a label stands; `leader` is the line to its point, for a label that is not right beside it."""
+    """Where a label stands; `leader` is the line to its point, for a label that is not right beside it, nearer to what
+    another label names, or parted from its point by a line."""
 
     box: Box
     leader: tuple[tuple[float, float], tuple[float, float]] | None = None
@@ -68,11 +71,18 @@ _DISTANCES = (3.0, 8.0, 14.0, 22.0, 32.0, 44.0, 58.0, 76.0, 98.0, 124.0)
 _LEADER_FROM = 12.0
 
 # Costs, in pixels of distance: what a reader would rather have the label move than see.
-_LINE_CROSSED = 60.0
+_LINE_CROSSED = 80.0
 _LEADER_CROSSES_LINE = 6.0
 _SECOND_CHOICE = 1.2
+#: From this cost on the places beside a point are not good enough.
+_POOR = 60.0
 _NOT_BESIDE = 10.0
 _OTHER_MOVES = 25.0
+_NEARER_TO_ANOTHER = 20.0
+#: Within this distance of another's mark words are read as its name, whatever their leader says: so much more for each
+#: pixel by which they are nearer to it, up to so many pixels.
+_BESIDE = 24.0
+_PIXEL_NEARER, _MOST_NEARER = 12.0, 5.0
 
 
 def place(
@@ -86,11 +96,14 @@ def place(
     """A place for each label, in the order given; None for a label for which the chart has no room.
 
     Never: a label over another label, over one of `marks`, over its own or another label's point, or outside `inside`;
-    a leader across a label, a mark or another leader. Avoided where there is a choice: a label across one of `lines`,
-    a long way.
+    a leader across a label, another's mark or another leader. Avoided where there is a choice: a label across one of
+    `lines`, a place nearer to what another label names, a long way.
     """
     scene = _Scene(labels, inside, marks, lines, gap)
     choices = [scene.choices(index, _beside(label)) for index, label in enumerate(labels)]
+    for index, option in enumerate(choices):
+        if option.cost.size and option.cost[0] >= _POOR:  # a place at the end of a leader may cross nothing
+            choices[index] = scene.choices(index, _both(labels[index], inside))
     chosen: dict[int, int] = {}  # label -> number of its choice
     # Those with the fewest good places choose first.
     order = sorted(range(len(labels)), key=lambda i: (int((choices[i].cost < 20).sum()), i))
@@ -106,8 +119,7 @@ def place(
             break
         index = waiting.pop(0)
         if moves[index] == 0:
-            everywhere = np.concatenate([_beside(labels[index]), _anywhere(labels[index], inside)])
-            choices[index] = scene.choices(index, everywhere)
+            choices[index] = scene.choices(index, _both(labels[index], inside))
         moves[index] += 1
         in_the_way = _in_the_way(choices[index], choices, chosen, gap)
         if not len(choices[index].cost):
@@ -160,6 +172,10 @@ def _anywhere(label: Label, inside: Box) -> np.ndarray:
     return np.column_stack([np.hypot(dx, dy) + _NOT_BESIDE, boxes])
 
 
+def _both(label: Label, inside: Box) -> np.ndarray:
+    return np.concatenate([_beside(label), _anywhere(label, inside)])
+
+
 @dataclass(frozen=True)
 class _Choices:
     """The places a label may take, the cheapest first. boxes: (n, 4); leaders: (n, 4), x0 y0 x1 y1; led: (n,) bool,
@@ -180,9 +196,15 @@ class _Scene:
 
     def __init__(self, labels, inside: Box, marks, lines, gap: float) -> None:
         self.labels, self.inside, self.gap = labels, inside, gap
-        points = [Box.around(label.x, label.y, label.radius) for label in labels]
-        self.blocked = np.array([(b.x0, b.y0, b.x1, b.y1) for b in (*marks, *points)]).reshape(-1, 4)
-        self.first_point = len(marks)
+        named = [
+            (index, box)
+            for index, label in enumerate(labels)
+            for box in (Box.around(label.x, label.y, label.radius), *label.also)
+        ]
+        boxes = [*marks, *(box for _, box in named)]
+        self.blocked = np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]).reshape(-1, 4)
+        #: The label that names each of them; -1 where none does.
+        self.owner = np.array([-1] * len(marks) + [index for index, _ in named])
         self.lines = np.array([(*a, *b) for a, b in lines]).reshape(-1, 4)
 
     def choices(self, index: int, candidates: np.ndarray) -> _Choices:
@@ -192,12 +214,18 @@ class _Scene:
         fits &= (boxes[:, 1] >= self.inside.y0) & (boxes[:, 3] <= self.inside.y1)
         fits &= ~_overlap(_grown(boxes, self.gap), self.blocked).any(axis=1)
         cost, boxes = cost[fits], boxes[fits]
-        leaders, led = _leaders(self.labels[index], boxes)
-        others = np.delete(self.blocked, self.first_point + index, axis=0)
-        free = ~(led & _crossed(others, leaders).any(axis=0))
-        cost, boxes, leaders, led = cost[free], boxes[free], leaders[free], led[free]
+        leaders, far = _leaders(self.labels[index], boxes)
+        own, others = self.owner == index, (self.owner != index) & (self.owner >= 0)
+        to_own, to_others = (_distance(boxes, self.blocked[which]) for which in (own, others))
+        unclear = to_others <= to_own
+        cost = cost + _NEARER_TO_ANOTHER * unclear
+        cost = cost + _PIXEL_NEARER * (to_others < _BESIDE) * np.clip(to_own - to_others, 0, _MOST_NEARER)
+        barred = _crossed(self.blocked[~own], leaders).any(axis=0)
+        between = _cross(leaders, self.lines).sum(axis=1)
+        free, led = ~(far & barred), far | ((unclear | (between > 0)) & ~barred)
+        cost = cost + _LEADER_CROSSES_LINE * led * between
+        cost, boxes, leaders, led = (each[free] for each in (cost, boxes, leaders, led))
         cost = cost + _LINE_CROSSED * _crossed(_grown(boxes, self.gap), self.lines).sum(axis=1)
-        cost = cost + _LEADER_CROSSES_LINE * led * _cross(leaders, self.lines).sum(axis=1)
         order = np.argsort(cost, kind="stable")
         return _Choices(cost[order], boxes[order], leaders[order], led[order])
 
@@ -234,6 +262,14 @@ def _cheapest_free(index: int, choices: list[_Choices], chosen: dict[int, int], 
 
 def _grown(boxes: np.ndarray, by: float) -> np.ndarray:
     return boxes + np.array([-by, -by, by, by])
+
+
+def _distance(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(n, 4) boxes and (m, 4) others -> (n,): from each box to the nearest of the others; infinity where m is 0."""
+    a, b = boxes[:, None, :], others[None, :, :]
+    dx = np.maximum(np.maximum(b[..., 0] - a[..., 2], a[..., 0] - b[..., 2]), 0)
+    dy = np.maximum(np.maximum(b[..., 1] - a[..., 3], a[..., 1] - b[..., 3]), 0)
+    return np.hypot(dx, dy).min(axis=1, initial=np.inf)
 
 
 def _overlap(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:

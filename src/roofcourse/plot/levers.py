@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .. import palette
-from ..explore import format as words
+from .. import palette, words
 from ..levers import DONE, QUESTIONS, Lever
 from . import reading
-from .drawing import frame, tick_room, words_width, wrap, write, write_labels
+from .drawing import frame, row_frame, tick_room, words_width, wrap, write, write_labels
 from .figure import Figure
 from .labels import Label
 from .style import Layout, log_axis, mark, new, number, text_size
@@ -25,7 +24,8 @@ def move(lever, *, title: str | None = None) -> Figure:
         raise ValueError(f"{who} needs a lever such as bench.lever('fuse'), not {lever!r}")
     pair, roofs = (lever.before, lever.after), list(dict.fromkeys(lever.roofs))
     names = (lever.recipe.before, lever.recipe.after)
-    title = f"{lever.title}: {number(lever.gain)} times as fast" if title is None else title
+    each = {"rows": " for each row", "stride": " for each number"}.get(lever.name, "")  # the times are of whole calls
+    title = f"{lever.title}: {reading.three(lever.gain)} times as fast{each}" if title is None else title
     unit, unit_name = reading.flop_unit(max(roof.peak for roof in roofs))
     intensities = [x.intensity for x in pair] + [roof.ridge_point for roof in roofs]
     xlim = min(intensities) / 4, max(intensities) * 6
@@ -52,6 +52,7 @@ def move(lever, *, title: str | None = None) -> Figure:
         log_axis(axes.xaxis, *xlim, room=box.width, least=38)
         log_axis(axes.yaxis, *ylim, room=box.height, least=24)
         taken, segments = [], []
+        (x0, y0), (x1, y1) = places = [axes.transData.transform((x.intensity, x.flop_per_s / unit)) for x in pair]
         for index, roof in enumerate(sorted(roofs, key=lambda roof: -roof.peak)):
             xs = [xlim[0], roof.ridge_point, xlim[1]]
             ys = [float(roof.attainable(x)) / unit for x in xs]
@@ -59,23 +60,24 @@ def move(lever, *, title: str | None = None) -> Figure:
             corners = [tuple(axes.transData.transform(p)) for p in zip(xs, ys, strict=True)]
             segments += pairwise(corners)
             name = reading.precision_name(roof.precision) if layout.narrow else roof.label or reading.roof_name(roof)
-            text = f"{name}: {number(roof.peak / unit)} {unit_name}"
-            up = index == 0
+            text = f"{name}: {reading.three(roof.peak / unit)} {unit_name}"
+            up, flat, start = index == 0, corners[-1][1], box.x1 - 2 - text_size(text, layout.small)[0]
+            reach = layout.marker + 2  # of a point on the roof, which its words must not touch
+            off = 5 + (reach if any(abs(y - flat) < reach and x > start - reach for x, y in places) else 0)
             taken.append(
-                write(axes, text, box.x1 - 2, corners[-1][1] + (5 if up else -5), layout, muted, ha="right",
+                write(axes, text, box.x1 - 2, flat + (off if up else -off), layout, muted, ha="right",
                       va="bottom" if up else "top")
             )  # fmt: skip
-        (x0, y0), (x1, y1) = places = [axes.transData.transform((x.intensity, x.flop_per_s / unit)) for x in pair]
         arrow = {"arrowstyle": "-|>", "color": ink, "linewidth": 1.3, "shrinkA": 7, "shrinkB": 7}
         far = abs(x1 - x0) + abs(y1 - y0) > 22
         if far:
-            axes.annotate("", (x1, y1), xytext=(x0, y0), xycoords="figure pixels", textcoords="figure pixels",
+            axes.annotate("", (x1, y1), xytext=(x0, y0), xycoords="figure points", textcoords="figure points",
                           arrowprops=arrow, zorder=3)  # fmt: skip
             segments.append(((x0, y0), (x1, y1)))
         labels = []
         for x, name, (px, py) in zip(pair, names, places, strict=True):
             axes.plot([x.intensity], [x.flop_per_s / unit], zorder=5, **mark(swatch, layout, stable=x.stable, size=1.2))
-            text = name if layout.narrow else f"{name}: {words.time(x.seconds)}"
+            text = name if layout.narrow else f"{name}: {words.time3(x.seconds)}"
             labels.append(Label(text, px, py, *text_size(text, layout.small), radius=layout.marker + 2))
         write_labels(axes, labels, [swatch.light_text] * 2, layout, taken, segments, who)
         return figure
@@ -87,58 +89,60 @@ def move(lever, *, title: str | None = None) -> Figure:
             f"{reading.three(x.flop_per_s / unit)} {unit_name}, {share:.0f} % of its roof of "
             f"{reading.three(roof.peak / unit)} {unit_name}."
         )
-    alt.append(f"Predicted {number(lever.predicted)} times as fast, measured {number(lever.gain)}.")
+    three = reading.three
+    alt.append(f"Predicted {three(lever.predicted)} times as fast, measured {three(lever.gain)}.")
     return Figure(draw, " ".join(alt))
 
 
 def gains(levers: Sequence, *, title: str = "What each lever gains") -> Figure:
     """The predicted and the measured gain of several levers, side by side on a logarithmic axis.
 
-    A prediction is a mark of the model (an upright stroke), a measured gain a filled point.
+    A prediction is a mark of the model (an upright stroke), a measured gain a filled point with its value.
     """
     who = "rc.plot.gains"
     levers = list(levers)
     if not levers or not all(isinstance(x, Lever) for x in levers):
         raise ValueError(f"{who} needs levers such as [bench.lever('fuse')], and at least one")
     values = [v for x in levers for v in (x.predicted, x.gain)]
-    low, high = min(0.8, *(v / 1.2 for v in values)), max(values) * 1.6
+    low, high = min(0.8, *(v / 1.6 for v in values)), max(values) * 1.6
 
     def draw(layout: Layout):
         swatch = palette.device("cpu")
         ink, muted = palette.role("ink").light, palette.role("muted").light
         step = layout.small + 16 + (layout.small + 4 if layout.narrow else 0)
         height = len(levers) * step + 8
-        stroke = {"linestyle": "none", "marker": "|", "markersize": 15, "markeredgewidth": 2.5, "color": muted}
-        entries = [(stroke, "predicted by the model"), (mark(swatch, layout), "measured")]
+        # so tall that a point at its prediction does not hide it
+        stroke = {"linestyle": "none", "marker": "|", "markersize": 21, "markeredgewidth": 2.5, "color": muted}
+        entries = [
+            (stroke | {"markersize": 15}, "predicted by the model"),
+            (mark(swatch, layout), "measured, with its value"),
+        ]
         settings = {"x": "times as fast", "y": None, "entries": entries}
-        probe = frame(layout, title, **settings)[1].get_window_extent()
-        placed = layout.tall(layout.height - probe.height + height)
         left = 8 if layout.narrow else words_width(layout, [x.title for x in levers]) + 18
-        figure, axes = frame(placed, title, left=left, right=20, **settings)
+        right = 12 + words_width(layout, ["0.000"])
+        _, figure, axes = row_frame(layout, title, height, left=left, right=right, **settings)
         box = axes.get_window_extent()
-        axes.set_ylim(height, 0)
-        axes.yaxis.set_visible(False)
-        axes.spines["left"].set_visible(False)
         log_axis(axes.xaxis, low, high, room=box.width, least=30)
         axes.plot([1, 1], [0, height], color=muted, linewidth=1.0, zorder=2)
+        paper = {"boxstyle": "square,pad=0.1", "facecolor": palette.role("surface").light, "edgecolor": "none"}
         for index, x in enumerate(levers):
             middle = (index + 0.5) * step + (layout.small / 2 + 1 if layout.narrow else 0)
             axes.plot([x.predicted, x.gain], [middle] * 2, color=palette.role("faint").light, linewidth=1.4, zorder=2)
             axes.plot([x.predicted], [middle], zorder=4, **stroke)
             axes.plot([x.gain], [middle], zorder=5, **mark(swatch, layout, size=1.1))
-            y = axes.transData.transform((low, middle))[1]
+            point, y = axes.transData.transform((x.gain, middle))
+            side, align = (1, "left") if x.gain >= x.predicted else (-1, "right")  # of its point, away from the stroke
+            write(axes, reading.three(x.gain), point + 10 * side, y, layout, swatch.light_text, ha=align)
             head = axes.transData.transform((low, index * step + layout.small / 2 + 3))[1] if layout.narrow else y
             at = {"x": box.x0, "ha": "left"} if layout.narrow else {"x": box.x0 - 10, "ha": "right"}
-            paper = {"boxstyle": "square,pad=0.1", "facecolor": palette.role("surface").light, "edgecolor": "none"}
             if layout.narrow:
                 at["bbox"] = paper
             write(axes, x.title, y=head, layout=layout, colour=muted if layout.narrow else ink, **at)
         return figure
 
     alt = [f"{title}. Predicted and measured gains in time on a logarithmic axis:"]
-    alt.append(
-        "; ".join(f"{x.title}: predicted {number(x.predicted)}, measured {number(x.gain)}" for x in levers) + "."
-    )
+    three = reading.three
+    alt.append("; ".join(f"{x.title}: predicted {three(x.predicted)}, measured {three(x.gain)}" for x in levers) + ".")
     return Figure(draw, " ".join(alt))
 
 
@@ -151,13 +155,14 @@ def what_next(*, title: str = "From a point to the next thing to try") -> Figure
         gap, pad, line = 24, 9, layout.small + 4
         half = layout.width - 16 if layout.narrow else 250
         room = layout.width - 20 if layout.narrow else layout.width - half - 68
+        left, right = half - 8 - 2 * pad, room - 2 * pad - (8 if layout.narrow else 0)  # of words: the boxes less pad
         rows = []
         for q in QUESTIONS:
-            asked = [(t, "bold") for t in wrap(q.ask, half - 2 * pad, layout.small, "bold")]
-            asked += [(t, "normal") for t in wrap(q.why, half - 2 * pad, layout.small)]
-            told = [(t, "bold") for t in wrap(q.answer, room - 2 * pad, layout.small, "bold")]
-            told += [(t, "normal") for t in wrap("Try: " + ", ".join(q.levers) + ".", room - 2 * pad, layout.small)]
-            told += [(t, "normal") for t in wrap(f"The point moves {q.moves}.", room - 2 * pad, layout.small)]
+            asked = [(t, "bold") for t in wrap(q.ask, left, layout.small, "bold")]
+            asked += [(t, "normal") for t in wrap(q.why, left, layout.small)]
+            told = [(t, "bold") for t in wrap(q.answer, right, layout.small, "bold")]
+            told += [(t, "normal") for t in wrap("Try: " + ", ".join(q.levers) + ".", right, layout.small)]
+            told += [(t, "normal") for t in wrap(f"The point moves {q.moves}.", right, layout.small)]
             rows.append((asked, told))
         heads = wrap(title, layout.width - 8, layout.text, "bold")
         ends = wrap(DONE, layout.width - 16, layout.small)
@@ -206,11 +211,11 @@ def what_next(*, title: str = "From a point to the next thing to try") -> Figure
                 box(20, top, room - 8, tall(told), colour, 2.0)
                 text(told, 20 + pad, top + pad, ink)
             else:
-                left = half + 56
+                beside = half + 56
                 middle = y + min(tall(asked), tall(told)) / 2
-                arrow((half, middle), (left, middle), "yes", 26, -5, ha="center", va="bottom")
-                box(left, y, room, tall(told), colour, 2.0)
-                text(told, left + pad, y + pad, ink)
+                arrow((half, middle), (beside, middle), "yes", 26, -5, ha="center", va="bottom")
+                box(beside, y, room, tall(told), colour, 2.0)
+                text(told, beside + pad, y + pad, ink)
             bottom = y + row_height(row)
             if index < len(rows) - 1 and layout.narrow:
                 axes.text(12, bottom + gap / 2, "no: go on", fontsize=layout.small - 1, color=muted, va="center")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .. import palette
-from ..explore import format as words
+from .. import palette, words
 from ..roofline import Roofline
 from ..timeline import Timeline
 from ..work import Work
 from . import reading
-from .drawing import frame, tick_room, words_width, write, write_labels
+from .drawing import frame, row_frame, tick_room, words_width, write, write_labels
 from .figure import Figure
 from .labels import Box, Label
 from .style import Layout, log_axis, mark, number, text_size
 
 #: Colours for the kinds of span; the rest shares the last one.
 _SPANS = ("matrix-b", "matrix-a", "matrix-c", "scales", "muted")
+#: Pixels: a span takes no less, and has an edge from this width on, so that the edge never hides it.
+_LEAST_WIDTH, _WITH_EDGE = 1.0, 3.0
 
 
 def timeline(timelines: Timeline | Mapping[str, Timeline], *, title: str = "") -> Figure:
@@ -37,6 +39,7 @@ def timeline(timelines: Timeline | Mapping[str, Timeline], *, title: str = "") -
         )
     longest = max(t.seconds for t in named.values())
     factor, unit = reading.time_unit(longest / 2)
+    took = dict(zip(named, _alike([t.seconds for t in named.values()], factor, unit), strict=True))
     colours = _span_colours(named.values())
     models = {t.kind == "model" for t in named.values()}
     ends = {
@@ -53,23 +56,20 @@ def timeline(timelines: Timeline | Mapping[str, Timeline], *, title: str = "") -
             for kind, role in colours.items()
         ]
         settings = {"x": f"time ({unit})" + (", by the model" if models == {True} else ""), "y": None}
-        probe = frame(layout, title, entries=entries, **settings)[1].get_window_extent()
-        placed = layout.tall(layout.height - probe.height + sum(heights))
         right = words_width(layout, [end.split(" ", 1)[1] for end in ends.values()]) + 16
-        figure, axes = frame(placed, title, entries=entries, left=40, right=right, **settings)
+        settings = {"entries": entries, **settings}
+        placed, figure, axes = row_frame(layout, title, sum(heights), left=40, right=right, **settings)
         axes.set_xlim(0, longest / factor)
-        axes.set_ylim(sum(heights), 0)
-        axes.yaxis.set_visible(False)
-        axes.spines["left"].set_visible(False)
         box, ink, muted = axes.get_window_extent(), palette.role("ink").light, palette.role("muted").light
         top = 0.0
         for (name, t), height in zip(named.items(), heights, strict=True):
             if name:
                 y = axes.transData.transform((0, top + head / 2))[1]
-                write(axes, f"{name}: {words.time3(t.seconds)}", 4, y, placed, ink, fontweight="bold")
+                write(axes, f"{name}: {took[name]}", 4, y, placed, ink, fontweight="bold")
             for i, lane in enumerate(t.lanes):
                 middle = top + (head if name else 4) + (i + 0.5) * step
                 _lane(axes, t, lane, middle, step - 8, factor, colours)
+                _name_spans(axes, t, lane, middle, factor, placed, colours)
                 y = axes.transData.transform((0, middle))[1]
                 write(axes, lane, box.x0 - 8, y, placed, muted, ha="right")
                 write(axes, ends[name, lane].split(" ", 1)[1], box.x1 + 8, y, placed, ink)
@@ -79,7 +79,9 @@ def timeline(timelines: Timeline | Mapping[str, Timeline], *, title: str = "") -
     alt = [f"{title}." if title else "", "Timelines" + (", by the model." if models == {True} else ".")]
     for name, t in named.items():
         busy = ", ".join(f"{ends[name, lane]}" for lane in t.lanes)
-        alt.append(f"{name + ': ' if name else ''}{words.time3(t.seconds)}, {len(t.spans)} spans, {busy}.")
+        kinds = "; ".join(f"{kind} {words.time3(seconds)}" for kind, seconds in _by_kind(t).items() if kind in colours)
+        head = f"{name}: " if name else ""
+        alt.append(f"{head}{words.time3(t.seconds)}, {len(t.spans)} spans, {busy}; by kind {kinds}.")
     return Figure(draw, " ".join(alt))
 
 
@@ -89,16 +91,31 @@ def _kind_of(name: str) -> str:
     return plain if len(plain) <= 24 else plain[:23] + "…"
 
 
+def _by_kind(t: Timeline) -> dict[str, float]:
+    """Seconds by kind of span, in the order in which the kinds first appear."""
+    totals: dict[str, float] = {}
+    for span in t.spans:
+        totals[_kind_of(span.name)] = totals.get(_kind_of(span.name), 0) + span.seconds
+    return totals
+
+
 def _span_colours(timelines) -> dict[str, str]:
     """Kind of span -> role, in the order in which they first appear; of many kinds, those with the most time."""
     totals: dict[str, float] = {}
     for t in timelines:
-        for span in t.spans:
-            totals[_kind_of(span.name)] = totals.get(_kind_of(span.name), 0) + span.seconds
+        for kind, seconds in _by_kind(t).items():
+            totals[kind] = totals.get(kind, 0) + seconds
     if len(totals) <= len(_SPANS):
         return dict(zip(totals, _SPANS, strict=False))
     longest = sorted(totals, key=lambda kind: -totals[kind])[: len(_SPANS) - 1]
     return dict(zip((k for k in totals if k in longest), _SPANS, strict=False)) | {"other": _SPANS[-1]}
+
+
+def _alike(seconds: Sequence[float], factor: float, unit: str) -> list[str]:
+    """Times that are compared: in one unit, to the last of three digits of the longest; with two digits at least."""
+    decimals = len(reading.three(max(seconds) / factor).partition(".")[2])
+    digits = [math.floor(math.log10(t / factor)) + 1 + decimals for t in seconds]
+    return [f"{words.significant(t / factor, max(2, n))}\u00a0{unit}" for t, n in zip(seconds, digits, strict=True)]
 
 
 def _lane(axes, t: Timeline, lane: str, middle: float, thick: float, factor: float, colours: Mapping[str, str]) -> None:
@@ -107,15 +124,30 @@ def _lane(axes, t: Timeline, lane: str, middle: float, thick: float, factor: flo
 
     axes.barh(middle, t.seconds / factor, thick, color=palette.role("grid").light, linewidth=0, zorder=2)
     low, high = middle - thick / 2, middle + thick / 2
-    boxes: dict[str, list[Path]] = {}
+    pixel = np.diff(axes.get_xlim())[0] / axes.get_window_extent().width
+    boxes: dict[tuple[bool, str], list[Path]] = {}
     for span in t.on(lane):
-        start, end = span.start / factor, span.end / factor
+        width = max(span.seconds / factor, _LEAST_WIDTH * pixel)
+        start = min(span.start / factor, t.seconds / factor - width)
+        end, thin = start + width, width < _WITH_EDGE * pixel
         corners = [(start, low), (end, low), (end, high), (start, high), (start, low)]
-        boxes.setdefault(colours.get(_kind_of(span.name), _SPANS[-1]), []).append(Path(corners, closed=True))
-    # All spans of a colour are one path: a timeline of many spans stays small in a page.
-    for role, paths in boxes.items():
-        edge = {"edgecolor": palette.role("surface").light, "linewidth": 0.5, "zorder": 3}
+        boxes.setdefault((thin, colours.get(_kind_of(span.name), _SPANS[-1])), []).append(Path(corners, closed=True))
+    # All spans of a colour are one path: a timeline of many spans stays small in a page. The thin ones lie on top.
+    for (thin, role), paths in sorted(boxes.items(), key=lambda item: item[0][0]):
+        edge = {"edgecolor": palette.role("surface").light, "linewidth": 0 if thin else 0.5, "zorder": 3}
         axes.add_patch(PathPatch(Path.make_compound_path(*paths), facecolor=palette.role(role).light, **edge))
+
+
+def _name_spans(axes, t: Timeline, lane: str, middle: float, factor: float, layout: Layout, kinds) -> None:
+    """The first span of each kind that has room for it carries its name: not by colour alone."""
+    named = set()
+    for span in t.on(lane):
+        kind = _kind_of(span.name)
+        ends = [axes.transData.transform((x / factor, middle)) for x in (span.start, span.end)]
+        (left, y), (right, _) = ends
+        if kind in kinds and kind not in named and words_width(layout, [kind]) + 6 <= right - left:
+            named.add(kind)
+            write(axes, kind, (left + right) / 2, y, layout, palette.role("surface").light, ha="center")
 
 
 def hierarchy(
@@ -167,18 +199,23 @@ def hierarchy(
             pixels = [tuple(axes.transData.transform(p)) for p in zip(corners, heights, strict=True)]
             segments += itertools.pairwise(pixels)
             marks.append(_slope_name(axes, roof, unit, xlim, ylim, layout, roles[roof.label]))
-        labels, ink = [], palette.role("ink").light
+        ink, labels = palette.role("ink").light, []
+        # left of the first corner, above its slope, nothing is drawn
+        corner = (min(roof.ridge_point for roof in lines), lines[0].peak / unit)
+        x, y = axes.transData.transform(corner)
+        peak = f"F = {number(corner[1])} {unit_name}"
+        over = {"ha": "right", "va": "bottom", "fontweight": "bold"}
+        marks.append(write(axes, peak, x - 6, y + 8, layout, ink, **over))
         for name, row in points.items():
             axes.plot([x for x, _ in row], [y / unit for _, y in row], color=ink, linewidth=1, zorder=3)
             for level, (x, y) in zip(levels, row, strict=True):
                 axes.plot([x], [y / unit], zorder=4, **mark(_shaped(roles[level], shapes[level]), layout))
-                px, py = axes.transData.transform((x, y / unit))
-                marks.append(Box(px - 4, py - 4, px + 4, py + 4))
-            px, py = axes.transData.transform((max(x for x, _ in row), row[0][1] / unit))
-            labels.append(Label(name, px, py, *text_size(name, layout.small), radius=layout.marker * 0.7 + 1))
-        own = {(label.x, label.y) for label in labels}
-        others = [b for b in marks if ((b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2) not in own]
-        write_labels(axes, labels, [ink] * len(labels), layout, others, segments, who)
+            *left, right = sorted(tuple(axes.transData.transform((x, y / unit))) for x, y in row)
+            segments += itertools.pairwise([*left, right])
+            also = tuple(Box.around(*p, 4) for p in left)
+            size = text_size(name, layout.small)
+            labels.append(Label(name, *right, *size, radius=layout.marker * 0.7 + 1, also=also))
+        write_labels(axes, labels, [ink] * len(labels), layout, marks, segments, who)
         return figure
 
     parts = [f"{title}." if title else "", "Roofline chart with one slope for each memory level, all with the peak"]
@@ -211,7 +248,7 @@ def _slope_name(axes, roof: Roofline, unit: float, xlim, ylim, layout: Layout, r
 def chains(measurements, *, title: str = "") -> Figure:
     """Loads in flight against bandwidth: chains of loads that wait for each other, one chain after the other added.
 
-    The dashed line is what the time of a single load promises: k chains bring k times as much.
+    The dotted line is what the time of a single load promises: k chains bring k times as much.
     """
     who = "rc.plot.chains"
     found = reading.points(measurements, who)
@@ -224,8 +261,8 @@ def chains(measurements, *, title: str = "") -> Figure:
 
     def draw(layout: Layout):
         swatch = palette.device(found[0].device)
-        dashed = {"color": palette.role("muted").light, "linewidth": 1.6, "linestyle": (0, (5, 3))}
-        entries = [(mark(swatch, layout), "measured"), (dashed, f"k loads in {words.time(latency)}, the time of one")]
+        guide = {"color": palette.role("muted").light, "linewidth": 1.2, "dashes": (2, 3)}
+        entries = [(mark(swatch, layout), "measured"), (guide, f"every load still takes {words.time(latency)}")]
         if not all(p.stable for p in found):
             entries.insert(1, (mark(swatch, layout, stable=False), "measured, unstable"))
         figure, axes = frame(
@@ -235,19 +272,22 @@ def chains(measurements, *, title: str = "") -> Figure:
         box = axes.get_window_extent()
         log_axis(axes.xaxis, min(xs) / 1.3, max(xs) * 1.3, base=2, room=box.width, least=24)
         log_axis(axes.yaxis, min(ys) / 1.6, max(max(ys), ideal * max(xs)) * 1.6, room=box.height, least=22)
-        axes.plot([min(xs), max(xs)], [ideal * min(xs), ideal * max(xs)], zorder=2, **dashed)
+        axes.plot([min(xs), max(xs)], [ideal * min(xs), ideal * max(xs)], zorder=2, **guide)
         labels = []
         for p, x, y in zip(found, xs, ys, strict=True):
             axes.plot([x], [y], zorder=4, **mark(swatch, layout, stable=p.stable, size=1.2))
             px, py = axes.transData.transform((x, y))
-            labels.append(Label(number(y), px, py, *text_size(number(y), layout.small), radius=layout.marker))
+            text = reading.three(y)
+            labels.append(Label(text, px, py, *text_size(text, layout.small), radius=layout.marker))
         start, end = (tuple(axes.transData.transform((k, ideal * k))) for k in (min(xs), max(xs)))
         write_labels(axes, labels, [swatch.light_text] * len(labels), layout, [], [(start, end)], who)
         return figure
 
     parts = [f"{title}." if title else "", "Bandwidth against the number of chains of loads, both logarithmic."]
     parts += [f"{x} chains: {reading.three(y)} GB/s." for x, y in zip(xs, ys, strict=True)]
-    parts.append(f"A dashed line: one load takes {words.time(latency)}; k in flight would bring k times as much.")
+    parts.append(
+        f"A dotted line: one load takes {words.time(latency)}; if all did, twice the chains were twice the bandwidth."
+    )
     return Figure(draw, " ".join(parts))
 
 
@@ -289,6 +329,7 @@ def saturation(kernels: Mapping[str, tuple[float, float]], *, title: str = "") -
                   palette.role("compute").light_text),
             write(axes, "memory near saturation", box.x1 - 12, box.y0 + 12, layout, palette.role("memory").light_text,
                   rotation=90, ha="center", va="bottom"),
+            write(axes, "both", *axes.transData.transform((94, 104)), layout, muted, ha="center"),
             write(axes, "neither", *axes.transData.transform((58, 54)), layout, muted, ha="center"),
         ]  # fmt: skip
         labels = []

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import palette
-from ..explore.format import significant
 from ..precision import PRECISIONS
 from ..roofline import Roofline
+from ..words import significant
 from ..work import Work
 
 
@@ -25,6 +25,11 @@ class Point:
     precision: str | None
     stable: bool
     record: object
+
+    @property
+    def derived(self) -> bool:
+        """Whether it was worked out from a measurement and a supposition."""
+        return getattr(self.record, "kind", "") == "derived"
 
 
 def roofs(value, who: str) -> list[Roofline]:
@@ -148,7 +153,9 @@ def roof_name(roof: Roofline) -> str:
 
 
 def short_names(items: list[Roofline]) -> list[str]:
-    """The parts of the names in which these rooflines differ: devices, or precisions, or both."""
+    """The parts of the names in which these rooflines differ: devices, or precisions, or both.
+
+    Where one device has a vector roof and a product's in one precision, both are called so."""
     if len(items) == 1:
         return [roof_name(items[0])]
     if any(not roof.device or not roof.precision for roof in items):
@@ -160,8 +167,12 @@ def short_names(items: list[Roofline]) -> list[str]:
     for roof in items:
         parts = [device_name(roof.device)] if many_devices else []
         parts += [precision_name(roof.precision)] if many_precisions or not many_devices else []
-        parts += ["vector"] if roof.path == "vector" and many_paths else []
-        names.append(" ".join(parts))
+        name = " ".join(parts)
+        twins = {each.path for each in items if (each.device, each.precision) == (roof.device, roof.precision)}
+        path = {"vector": "vector", "gemm": "product"}[roof.path] if twins == {"vector", "gemm"} else ""
+        path = path or ("vector" if roof.path == "vector" and many_paths else "")
+        # "H100 product", but "this machine, product"
+        names.append(f"{name}{', ' if ' ' in name else ' '}{path}" if path else name)
     # a nominal and a measured roof of one card, say: fall back to what sets them apart
     if len(set(names)) < len(names):
         names = [roof_name(roof) for roof in items]

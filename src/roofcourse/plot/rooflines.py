@@ -5,17 +5,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .. import palette
-from ..explore.format import listed
 from ..roofline import Roofline
+from ..words import listed
 from . import reading
-from .drawing import Entry, column_width, frame, name_column, tick_room, words_width, wrap, write, write_labels
+from .drawing import (
+    Entry,
+    clear_grid,
+    column_width,
+    frame,
+    measured_entries,
+    name_column,
+    pixel_line,
+    tick_room,
+    wrap,
+    write,
+    write_labels,
+)
 from .figure import Figure
 from .labels import Box, Label
-from .style import Layout, log_axis, mark, number, text_size
+from .style import Layout, key_mark, log_axis, mark, number, text_size
 
 _WHO = "rc.plot.roofline"
 
@@ -37,8 +50,11 @@ def roofline(
 
     roofs: a Roofline or several (nominal ones are dashed). One roof alone gets its two regions shaded and its ridge
     point written; several are named at the right end.
-    points: measurements (Measurements, a list of them, one of them); filled, hollow where not stable.
-    works: {name: Work}, shown where the model puts them: a thin upright line under the roof at their intensity.
+    points: measurements (Measurements, a list of them, one of them); filled, hollow where not stable. One of kind
+    "derived" is a cross, and its note stands in the key: what is supposed.
+    works: {name: Work}, shown where the model puts them: a thin upright line under the highest roof at their intensity,
+    which stands beside the name.
+    A work called like one of several roofs (its precision, device or label) ends at that one and says how high it is.
     highlight: a device key, a precision or a label: the other roofs stand back.
     labels: of the points: "auto" (a few, by what varies: M, the size, R), None, a function of a measurement, or a list.
     bands: {roof: (low, high)} in FLOP/s, the range that several sources give for F.
@@ -51,6 +67,11 @@ def roofline(
     data = _Data.read(roofs, points, works, highlight, labels, bands, crossing, xlim, ylim)
     title = data.default_title() if title is None else title
     return Figure(lambda layout: _draw(data, layout, title), _describe(data, title))
+
+
+def _same(values: Sequence[float]) -> bool:
+    """Whether a chart can show no difference between these: a tenth of a percent."""
+    return max(values) <= 1.001 * min(values)
 
 
 @dataclass(frozen=True)
@@ -109,14 +130,44 @@ class _Data:
     @property
     def same_peak(self) -> bool:
         """Several slopes under one roof (memory levels): they are named along the slopes."""
-        peaks = [roof.peak for roof in self.roofs]
-        return len(peaks) > 1 and max(peaks) <= 1.001 * min(peaks)
+        return len(self.roofs) > 1 and _same([roof.peak for roof in self.roofs])
 
     @property
     def same_slope(self) -> bool:
         """Several roofs over one slope: the ceilings of one card."""
-        bandwidths = [roof.bandwidth for roof in self.roofs]
-        return len(bandwidths) > 1 and max(bandwidths) <= 1.001 * min(bandwidths) and not self.same_peak
+        return len(self.roofs) > 1 and _same([roof.bandwidth for roof in self.roofs]) and not self.same_peak
+
+    @cached_property
+    def slopes(self) -> list[list[Roofline]]:
+        """The roofs of one card that have one slope in one kind of line, where two or more do."""
+
+        def shared(one: Roofline, other: Roofline) -> bool:
+            line = [(roof.device, roof.kind == "nominal") for roof in (one, other)]
+            return line[0] == line[1] and _same([one.bandwidth, other.bandwidth])
+
+        groups: list[list[Roofline]] = []
+        for roof in self.roofs:
+            group = next((group for group in groups if shared(group[0], roof)), None)
+            if group is None:
+                groups.append([roof])
+            else:
+                group.append(roof)
+        return [group for group in groups if len(group) > 1]
+
+    def own_roof(self, name: str) -> Roofline | None:
+        """Of several roofs, the one that a work is called after."""
+        found = [
+            roof
+            for roof, shown in zip(self.roofs, self.names, strict=True)
+            if name in (shown, roof.label, roof.precision, reading.precision_name(roof.precision), roof.device)
+        ]
+        return found[0] if len(found) == 1 < len(self.roofs) else None
+
+    def top(self, name: str) -> float:
+        """How high the upright line of this work reaches, in the chart's unit: to its own roof, else to the highest."""
+        own = self.own_roof(name)
+        under = self.roofs if own is None else [own]
+        return max(float(roof.attainable(self.works[name].intensity)) for roof in under) / self.unit
 
     def swatch(self, item) -> palette.Swatch:
         return reading.swatch_of(item, self.roofs)
@@ -256,7 +307,7 @@ def _auto_labels(found: list[reading.Point]) -> list[str | None]:
 
 def _draw(data: _Data, layout: Layout, title: str):
     single = len(data.roofs) == 1
-    values = [number(roof.peak / data.unit) for roof in data.roofs]
+    values = [reading.three(roof.peak / data.unit) for roof in data.roofs]
     at_right = not single and not data.same_peak
     figure, axes = frame(
         layout,
@@ -265,7 +316,7 @@ def _draw(data: _Data, layout: Layout, title: str):
         y=f"throughput P ({data.unit_name})",
         entries=_key_entries(data, layout),
         left=tick_room(layout, ["1 000", number(data.ylim[0] / data.unit)]),
-        right=14 if not at_right else column_width(layout, data.names, values),
+        right=column_width(layout, data.names, values) if at_right else _last_tick(data, layout),
     )
     box = axes.get_window_extent()
     log_axis(axes.xaxis, *data.xlim, room=box.width, least=38)
@@ -276,26 +327,37 @@ def _draw(data: _Data, layout: Layout, title: str):
         taken += _regions(axes, data, layout)
     for roof, faint, band in zip(data.roofs, data.faint, data.bands, strict=True):
         _roof(axes, data, roof, faint, band)
+    for group in data.slopes:
+        _common_slope(axes, data, group)
     taken += _crossing_mark(axes, data, layout)
     taken += _roof_names(axes, data, layout, values, at_right)
-    for work in data.works.values():
-        axes.plot(
-            [work.intensity] * 2,
-            [data.ylim[0] / data.unit, _highest(data, work)],
-            color=palette.role("ink").light,
-            linewidth=1.4,
-            zorder=3,
-        )
+    for name, work in data.works.items():
+        ink, top = palette.role("ink").light, data.top(name)
+        axes.plot([work.intensity] * 2, [data.ylim[0] / data.unit, top], color=ink, linewidth=1.4, zorder=3)
+        if data.own_roof(name):  # a line that goes on above belongs to another work
+            axes.plot([work.intensity], [top], marker="_", markersize=9, color=ink, mew=1.8, zorder=4)
     for point in data.points:
-        settings = mark(data.marker(point), layout, stable=point.stable)
+        settings = _mark(data, point, layout)
         axes.plot([point.intensity], [point.flop_per_s / data.unit], zorder=4, clip_on=False, **settings)
     _point_names(axes, data, layout, taken)
     return figure
 
 
-def _highest(data: _Data, work) -> float:
-    """What the highest roof lets this work reach, in the chart's unit."""
-    return max(float(roof.attainable(work.intensity)) for roof in data.roofs) / data.unit
+def _mark(data: _Data, point: reading.Point, layout: Layout) -> dict:
+    """Line2D settings of a point: a derived one is a cross, as is a time in the explorers that was not measured."""
+    if point.derived:
+        return _cross(data.swatch(point), layout)
+    return mark(data.marker(point), layout, stable=point.stable)
+
+
+def _cross(swatch: palette.Swatch, layout: Layout) -> dict:
+    size = {"markersize": layout.marker * 1.6, "markeredgewidth": 2}
+    return {"linestyle": "none", "marker": "+", "markeredgecolor": swatch.light, **size}
+
+
+def _last_tick(data: _Data, layout: Layout) -> float:
+    """Pixels right of the axes for half of the last tick's label, should it stand at the very end."""
+    return max(14, text_size(number(data.xlim[1]), layout.small)[0] / 2 + 2)
 
 
 def _polyline(data: _Data, roof: Roofline) -> tuple[list[float], list[float]]:
@@ -306,12 +368,8 @@ def _polyline(data: _Data, roof: Roofline) -> tuple[list[float], list[float]]:
 
 def _roof(axes, data: _Data, roof: Roofline, faint: bool, band) -> None:
     xs, ys = _polyline(data, roof)
-    colour = palette.role("faint").light if faint else data.swatch(roof).light
-    line = {
-        "linestyle": (0, (5, 3)) if roof.kind == "nominal" else "solid",
-        "linewidth": 1.6 if faint or (roof.path == "vector" and len(data.roofs) > 1) else 2.4,
-        "zorder": 2 if faint else 3,
-    }
+    line = _line(data, roof, faint)
+    colour = line["color"]
     if band:
         low, high = (Roofline(f, roof.bandwidth) for f in band)
         corners = np.array(sorted({data.xlim[0], data.xlim[1], low.ridge_point, high.ridge_point}))
@@ -319,17 +377,39 @@ def _roof(axes, data: _Data, roof: Roofline, faint: bool, band) -> None:
         lower, upper = low.attainable(corners) / data.unit, high.attainable(corners) / data.unit
         axes.fill_between(corners, lower, upper, color=colour, alpha=0.25, linewidth=0, zorder=2)
     inside = data.xlim[0] < roof.ridge_point < data.xlim[1]
-    if data.same_slope and inside:
-        # one slope carries them all: drawn once, in ink, and only the flat parts have their own colour
-        axes.plot(xs[:2], ys[:2], color=palette.role("muted").light, **line | {"zorder": 2})
-        axes.plot(xs[1:], ys[1:], color=colour, **line)
-    else:
-        axes.plot(xs, ys, color=colour, **line)
+    if not any(roof in group for group in data.slopes):
+        axes.plot(xs, ys, **line)
+    elif roof.ridge_point < data.xlim[1]:  # of a common slope a roof draws its flat part alone
+        axes.plot(xs[-2:], ys[-2:], **line)
     if inside and not faint:
         # the ridge is where two lines of the model meet: a joint, not a measured (filled) mark
         axes.plot(
             [roof.ridge_point], [roof.peak / data.unit], marker="|", markersize=11, color=colour, mew=2.2, zorder=3
         )
+
+
+def _line(data: _Data, roof: Roofline, faint: bool) -> dict:
+    """Line2D settings of a roof."""
+    return {
+        "color": palette.role("faint").light if faint else data.swatch(roof).light,
+        "linestyle": (0, (5, 3)) if roof.kind == "nominal" else "solid",
+        "linewidth": 1.6 if faint or (roof.path == "vector" and len(data.roofs) > 1) else 2.4,
+        "zorder": 2 if faint else 3,
+    }
+
+
+def _common_slope(axes, data: _Data, group: Sequence[Roofline]) -> None:
+    """The slope of several roofs, once and as far as the highest goes: dashes drawn over each other would fill their
+    gaps. It has the colour of its roofs, or of words where these differ."""
+    lines = [_line(data, r, f) for r, f in zip(data.roofs, data.faint, strict=True) if r in group]
+    widest = max(lines, key=lambda line: line["linewidth"])
+    colour = lines[0]["color"] if len({line["color"] for line in lines}) == 1 else palette.role("muted").light
+    low, high = data.xlim
+    highest = max(group, key=lambda roof: roof.peak)
+    xs = [low, min(highest.ridge_point, high)]
+    if low < xs[1]:
+        ys = [float(highest.attainable(x)) / data.unit for x in xs]
+        axes.plot(xs, ys, **widest | {"color": colour, "zorder": 2})
 
 
 def _regions(axes, data: _Data, layout: Layout) -> list[Box]:
@@ -346,29 +426,12 @@ def _regions(axes, data: _Data, layout: Layout) -> list[Box]:
         top = roof.attainable(edge) / data.unit
         tint = palette.role(name)
         axes.fill_between(edge, floor, top, color=tint.light, alpha=palette.REGION_OPACITY, linewidth=0, zorder=1)
-        memory = name == "memory"
-        area = axes.get_window_extent()
-        x, y = axes.transData.transform((ridge, floor))
-        room = x - area.x0 if memory else area.x1 - x
-        words = f"{name}-bound"
-        if words_width(layout, [words], "bold") * layout.text / layout.small > room - 10:
-            words = f"{name}-\nbound"
-        if words_width(layout, [words], "bold") > room - 10:
+        found = _region_words(axes, data, name, layout)
+        if found is None:
             continue
-        taken.append(
-            write(
-                axes,
-                words,
-                x - 8 if memory else x + 8,
-                y + 8,
-                layout,
-                tint.light_text,
-                ha="right" if memory else "left",
-                va="bottom",
-                fontsize=layout.text,
-                fontweight="bold",
-            )
-        )
+        words, x, y, side = found
+        settings = {"ha": side, "va": "bottom", "fontsize": layout.text, "fontweight": "bold"}
+        taken.append(write(axes, words, x, y, layout, tint.light_text, **settings))
     if low < roof.ridge_point < high:
         axes.plot(
             [ridge, ridge],
@@ -381,6 +444,40 @@ def _regions(axes, data: _Data, layout: Layout) -> list[Box]:
     return taken
 
 
+def _region_words(axes, data: _Data, name: str, layout: Layout) -> tuple[str, float, float, str] | None:
+    """The name of a region (words, x, y, alignment) at the foot of the chart: beside the ridge point, or beside the
+    upright line of a work where the first place would lie on one; `None` where the region has no room."""
+    area, memory = axes.get_window_extent(), name == "memory"
+    floor = data.ylim[0] / data.unit
+
+    def across(intensity) -> float:
+        return axes.transData.transform((float(intensity), floor))[0]
+
+    ridge, y = across(data.roofs[0].ridge_point), area.y0 + 8
+    uprights = [across(work.intensity) for work in data.works.values()]
+    starts = sorted([ridge, *uprights], key=lambda x: abs(x - ridge))
+    choices = [
+        (words, start - 8 - width if memory else start + 8, start, width, height)
+        for start in starts
+        for words in (f"{name}-bound", f"{name}-\nbound")
+        for width, height in [text_size(words, layout.text, "bold")]
+    ]
+    low, high = (area.x0, ridge) if memory else (ridge, area.x1)
+    inside = [c for c in choices if low + 2 <= c[1] and c[1] + c[3] <= high - 2]
+
+    def crossed(choice) -> int:
+        _, left, _, width, height = choice
+        lines = [((x, area.y0), (x, area.y1)) for x in uprights]
+        box = Box(left - 3, y - 2, left + width + 3, y + height)
+        return sum(box.crossed_by(*line) for line in (*lines, *_segments(axes, data)))
+
+    best = min(inside, key=crossed, default=None)
+    if best is None:
+        return None
+    words, _, start, _, _ = best
+    return words, start - 8 if memory else start + 8, y, "right" if memory else "left"
+
+
 def _roof_names(axes, data: _Data, layout: Layout, values: list[str], at_right: bool) -> list[Box]:
     """Name the roofs: in a column at the right end, or along them when there is one roof or one peak."""
     taken = []
@@ -390,12 +487,15 @@ def _roof_names(axes, data: _Data, layout: Layout, values: list[str], at_right: 
             end = float(roof.attainable(data.xlim[1])) / data.unit
             colour = palette.role("muted").light if faint else data.swatch(roof).light_text
             rows.append((axes.transData.transform((data.xlim[1], end))[1], name, value, colour, not faint))
-        name_column(axes, layout, rows)
+        name_column(axes, layout, rows, "F")
         if data.same_slope:
             words = f"B = {number(data.roofs[0].bandwidth / 1e9)} GB/s"
-            lowest = min(data.roofs, key=lambda roof: roof.peak)
-            taken += _along_slope(axes, data, lowest, words, layout, palette.role("muted").light)
-        return taken + _ridge_values(axes, data, layout)
+            # along the longest stretch between two ridges: there is most room
+            ridges = sorted(min(max(roof.ridge_point, data.xlim[0]), data.xlim[1]) for roof in data.roofs)
+            stretch = max(itertools.pairwise([data.xlim[0], *ridges]), key=lambda pair: pair[1] / pair[0])
+            highest = max(data.roofs, key=lambda roof: roof.peak)
+            taken += _along_slope(axes, data, highest, words, layout, palette.role("muted").light, stretch)
+        return taken + _ridge_values(axes, data, layout, taken)
     roof = data.roofs[0]
     area = axes.get_window_extent()
     ink = data.swatch(roof).light_text if len(data.roofs) == 1 else palette.role("ink").light
@@ -420,11 +520,13 @@ def _roof_names(axes, data: _Data, layout: Layout, values: list[str], at_right: 
             (f"B = {value}", ink) if len(data.roofs) == 1 else (f"{name}: {value}", data.swatch(each).light_text)
         )
         taken += _along_slope(axes, data, each, words, layout, colour)
+    if len(data.roofs) > 1:
+        taken += _ridge_values(axes, data, layout, taken)
     return [box.grown(5) for box in taken]
 
 
-def _along_slope(axes, data, roof, words, layout, colour) -> list[Box]:
-    low, high = data.xlim
+def _along_slope(axes, data, roof, words, layout, colour, stretch=None) -> list[Box]:
+    low, high = stretch or data.xlim
     ends = [
         (low, float(roof.attainable(low))),
         (min(roof.ridge_point, high), float(roof.attainable(min(roof.ridge_point, high)))),
@@ -435,13 +537,24 @@ def _along_slope(axes, data, roof, words, layout, colour) -> list[Box]:
     angle = np.degrees(np.arctan2(y1 - y0, x1 - x0))
     width, height = text_size(words, layout.small, "bold")
     length = np.hypot(x1 - x0, y1 - y0)
-    start = min(0.12 * length, max(0.0, length - width - 8)) + 4
     c, s = (x1 - x0) / length, (y1 - y0) / length
+    marks = [axes.transData.transform((p.intensity, p.flop_per_s / data.unit)) for p in data.points]
+
+    def hidden(start: float) -> float:
+        """How many marks the words would lie on, from this place of the slope on."""
+        along = [((mx - x0) * c + (my - y0) * s - start, (my - y0) * c - (mx - x0) * s) for mx, my in marks]
+        reach = layout.marker / 2 + 1
+        return sum(-reach < a < width + reach and 6 - reach < up < 6 + height + reach for a, up in along)
+
+    # the first letter stands inside the axes, and the last one ends with the slope
+    first = max(min(0.12 * length, max(0.0, length - width - 8)) + 4, (s * (6 + height) + 2) / max(c, 0.1))
+    last = max(first, length - width - 4)
+    start = min(np.linspace(first, last, 12), key=lambda at: (hidden(at), at))
     x, y = x0 + c * start - s * 6, y0 + s * start + c * 6
     axes.annotate(
         words,
         (x, y),
-        xycoords="figure pixels",
+        xycoords="figure points",
         rotation=angle,
         rotation_mode="anchor",
         ha="left",
@@ -450,6 +563,8 @@ def _along_slope(axes, data, roof, words, layout, colour) -> list[Box]:
         fontweight="bold",
         color=colour,
     )
+    edges = [(-2, -2), (width + 2, -2), (width + 2, height), (-2, height)]
+    clear_grid(axes, [(x + c * a - s * b, y + s * a + c * b) for a, b in edges])
     # a turned label is not a box: cover it with a chain of small ones
     steps = max(2, int(width // height) + 1)
     out = []
@@ -459,7 +574,7 @@ def _along_slope(axes, data, roof, words, layout, colour) -> list[Box]:
     return out
 
 
-def _ridge_values(axes, data: _Data, layout: Layout) -> list[Box]:
+def _ridge_values(axes, data: _Data, layout: Layout, taken: list[Box]) -> list[Box]:
     """The ridge points of a few roofs, written at their ridges; more than five would only be noise."""
     shown = [
         roof
@@ -468,13 +583,49 @@ def _ridge_values(axes, data: _Data, layout: Layout) -> list[Box]:
     ]
     if len(shown) > 5 or data.points:
         return []
+    stack = _ridge_stack(axes, data, layout, shown, taken) if data.same_slope else None
+    if stack is not None:
+        return stack
     labels, colours = [], []
     for roof in shown:
         x, y = axes.transData.transform((roof.ridge_point, roof.peak / data.unit))
         text = f"ridge {number(roof.ridge_point)}"
         labels.append(Label(text, x, y, *text_size(text, layout.small), radius=6))
         colours.append(data.swatch(roof).light_text)
-    return write_labels(axes, labels, colours, layout, [], _segments(axes, data), _WHO)
+    lines = [*_segments(axes, data), *_uprights(axes, data), *_band_edges(axes, data)]
+    return write_labels(axes, labels, colours, layout, taken, lines, _WHO)
+
+
+def _ridge_stack(axes, data: _Data, layout: Layout, shown: Sequence[Roofline], taken: Sequence[Box]):
+    """The ridge points of one common slope, left of it where no line is: each at its flat part or, where these lie
+    close, higher and at the end of a leader. Returns their boxes, None where something stands in the way."""
+    area, floor = axes.get_window_extent(), -np.inf
+    rows = []
+    for roof in sorted(shown, key=lambda roof: roof.peak):
+        x, y = axes.transData.transform((roof.ridge_point, roof.peak / data.unit))
+        text = f"ridge {number(roof.ridge_point)}"
+        width, height = text_size(text, layout.small)
+        base = max(y, floor)
+        floor = base + height + 2
+        rows.append((roof, text, Box(x - 8 - width, base, x - 8, base + height), (x, y)))
+    boxes = [box for _, _, box, _ in rows]
+    if any(not box.inside(Box(*area.extents)) or any(box.overlaps(other) for other in taken) for box in boxes):
+        return None
+    for roof, text, box, (x, y) in rows:
+        if box.y0 - y > layout.small / 2:
+            pixel_line(axes, (x - 1, y + 2), (box.x1 + 1, (box.y0 + box.y1) / 2), palette.role("muted").light)
+        write(axes, text, box.x1, (box.y0 + box.y1) / 2, layout, data.swatch(roof).light_text, ha="right")
+    return boxes
+
+
+def _band_edges(axes, data: _Data) -> list:
+    """The outlines of the bands, where they leave their roofs."""
+    edges = []
+    for roof, band in zip(data.roofs, data.bands, strict=True):
+        for peak in band or ():
+            edge = _polyline(data, Roofline(peak, roof.bandwidth))
+            edges += itertools.pairwise([tuple(axes.transData.transform(p)) for p in zip(*edge, strict=True)])
+    return edges
 
 
 def _crossing_mark(axes, data: _Data, layout: Layout) -> list[Box]:
@@ -486,28 +637,31 @@ def _crossing_mark(axes, data: _Data, layout: Layout) -> list[Box]:
         low, high = data.crossing_range
         edge = (max(low, data.xlim[0]), min(high, data.xlim[1]))
         axes.axvspan(*edge, color=accent.light, alpha=0.12, linewidth=0, zorder=1)
-        words += f"; within the bands anywhere from {number(low)} " + (
-            f"to {number(high)}" if np.isfinite(high) else "on, or never"
-        )
+        words += _possible(data.crossing_range, number)
     floor = data.ylim[0] / data.unit
     height = float(data.roofs[0].attainable(data.crossing)) / data.unit
     axes.plot([data.crossing] * 2, [floor, height], color=accent.light, linewidth=1.2, dashes=(2, 3), zorder=2)
-    area = axes.get_window_extent()
     x, y = axes.transData.transform((data.crossing, floor))
-    lines = wrap(words, min(0.45 * area.width, x - area.x0 - 10), layout.small)
-    return [
-        write(
-            axes,
-            "\n".join(lines),
-            x - 7,
-            y + 8,
-            layout,
-            accent.light_text,
-            ha="right",
-            va="bottom",
-            multialignment="right",
-        )
-    ]
+    text, left = _beside_crossing(words, x, y + 8, axes.get_window_extent(), _segments(axes, data), layout)
+    side = {"ha": "right" if left else "left", "multialignment": "right" if left else "left"}
+    return [write(axes, text, x - 7 if left else x + 7, y + 8, layout, accent.light_text, va="bottom", **side)]
+
+
+def _beside_crossing(words: str, x: float, y: float, area, roofs, layout: Layout) -> tuple[str, bool]:
+    """The words in lines, and whether they stand left of the upright line at x: in the fewest lines that no roof
+    crosses, on the left if both sides will do."""
+    tried = []
+    for share in (0.45, 0.35, 0.27):
+        for left, room in ((True, x - area.x0 - 10), (False, area.x1 - x - 10)):
+            text = "\n".join(wrap(words, min(share * area.width, room), layout.small))
+            width, height = text_size(text, layout.small)
+            if width > room:
+                continue
+            box = Box(x - 7 - width, y, x - 7, y + height) if left else Box(x + 7, y, x + 7 + width, y + height)
+            over = sum(box.grown(3).crossed_by(*line) for line in roofs)
+            tried.append((over, text.count("\n"), not left, text))
+    _, _, right, text = min(tried, default=(0, 0, False, words))
+    return text, not right
 
 
 def _segments(axes, data: _Data) -> list:
@@ -518,8 +672,18 @@ def _segments(axes, data: _Data) -> list:
     return out
 
 
+def _uprights(axes, data: _Data) -> list:
+    """The upright lines below the roofs: of the works, and of a single roof's ridge point."""
+    tops = [(float(work.intensity), data.top(name)) for name, work in data.works.items()]
+    if len(data.roofs) == 1:
+        tops.append((data.roofs[0].ridge_point, data.roofs[0].peak / data.unit))
+    floor = data.ylim[0] / data.unit
+    return [tuple(tuple(axes.transData.transform((x, y))) for y in (floor, top)) for x, top in tops]
+
+
 def _point_names(axes, data: _Data, layout: Layout, taken: list[Box]) -> None:
-    marks, labels, colours, segments = list(taken), [], [], _segments(axes, data)
+    marks, labels, colours = [*taken, *_ridge_ticks(axes, data)], [], []
+    segments = [*_segments(axes, data), *_uprights(axes, data)]
     for point, text in zip(data.points, data.point_labels, strict=True):
         x, y = axes.transData.transform((point.intensity, point.flop_per_s / data.unit))
         if text is None:
@@ -530,32 +694,49 @@ def _point_names(axes, data: _Data, layout: Layout, taken: list[Box]) -> None:
     for name, work in data.works.items():
         if not name:
             continue
-        x, y = axes.transData.transform((float(work.intensity), _highest(data, work)))
-        labels.append(Label(name, x, y, *text_size(name, layout.small), radius=2))
-        foot = axes.transData.transform((float(work.intensity), data.ylim[0] / data.unit))[1]
-        segments.append(((x, foot), (x, y)))
+        x, y = axes.transData.transform((float(work.intensity), data.top(name)))
+        own = data.own_roof(name)
+        height = reading.three(data.top(name)) + ("" if layout.narrow else f" {data.unit_name}")
+        intensity = f"I\u00a0=\u00a0{number(float(work.intensity))}"  # never broken
+        said = f"{name}: {intensity if own is None else height}"
+        # on a phone a long name beside its upright line takes two lines rather than lie across it
+        words = "\n".join(wrap(said, 75, layout.small)) if layout.narrow else said
+        labels.append(Label(words, x, y, *text_size(words, layout.small), radius=2 if own is None else 5))
         colours.append(palette.role("ink").light)
     write_labels(axes, labels, colours, layout, marks, segments, _WHO)
 
 
+def _ridge_ticks(axes, data: _Data) -> list[Box]:
+    """The marks at the ridge points, which would hide a leader to a point beside them."""
+    ticks = [(roof.ridge_point, roof.peak / data.unit) for roof in data.roofs]
+    return [Box.around(*axes.transData.transform(at), 2, 6) for at in ticks if data.xlim[0] < at[0] < data.xlim[1]]
+
+
 def _key_entries(data: _Data, layout: Layout) -> list[Entry]:
     muted = palette.role("muted")
-    plain = palette.Swatch(muted.name, muted.light, muted.dark)
+    measured = [p for p in data.points if not p.derived]
+    swatches = [data.marker(p) for p in measured]
     kinds = {roof.kind for roof in data.roofs}
     entries: list[Entry] = []
     if kinds - {"nominal"}:
         entries.append(({"color": muted.light, "linewidth": 2.2}, "model: min(F, B·I)"))
     if "nominal" in kinds:
         entries.append(({"color": muted.light, "linewidth": 2.2, "linestyle": (0, (5, 3))}, "model, nominal F and B"))
-    shapes = {data.marker(p).marker: p.precision for p in data.points}
-    if len(shapes) > 1 and len({p.precision for p in data.points}) > 1:
+    shapes = {data.marker(p).marker: p.precision for p in measured}
+    if len(shapes) > 1 and len({p.precision for p in measured}) > 1:
         for shape, precision in shapes.items():
             swatch = palette.Swatch(muted.name, muted.light, muted.dark, shape)
             entries.append((mark(swatch, layout), f"measured, {reading.precision_name(precision)}"))
-    elif data.points:
-        entries.append((mark(plain, layout), reading.measured(data.points)))
-    if any(not p.stable for p in data.points):
-        entries.append((mark(plain, layout, stable=False), "measured, unstable"))
+    else:
+        entries += measured_entries(layout, list(zip(measured, swatches, strict=True)))
+    unstable = [data.marker(p) for p in measured if not p.stable]
+    if unstable:
+        entries.append((key_mark(unstable, layout, stable=False), "measured, unstable"))
+    for note in dict.fromkeys(p.record.note for p in data.points if p.derived):
+        entries.append((_cross(muted, layout), f"derived: {note}" if note else "derived"))
+    if data.works:
+        upright = {"linestyle": "none", "marker": "|", "markersize": 13, "markeredgewidth": 1.4}
+        entries.append((upright | {"color": palette.role("ink").light}, "counted: I = W/Q"))
     if any(data.bands):
         entries.append(
             (
@@ -564,6 +745,15 @@ def _key_entries(data: _Data, layout: Layout) -> list[Entry]:
             )
         )
     return entries
+
+
+def _possible(about: tuple[float, float] | None, shown: Callable) -> str:
+    """Where the roofs may cross within their bands, in words."""
+    if about is None:
+        return ""
+    low, high = about
+    end = f"to {shown(high)}" if np.isfinite(high) else "on, or never"
+    return f"; within the bands anywhere from {shown(low)} {end}"
 
 
 def _describe(data: _Data, title: str) -> str:
@@ -579,15 +769,18 @@ def _describe(data: _Data, title: str) -> str:
             f"{reading.roof_name(roof)}{kind}: peak F {three(roof.peak / data.unit)} {data.unit_name}, "
             f"bandwidth B {three(roof.bandwidth / 1e9)} GB/s, ridge point {three(roof.ridge_point)} FLOP/byte."
         )
-        if band:
+        if band and band[0] < band[1]:
             parts.append(f"Its F is between {three(band[0] / data.unit)} and {three(band[1] / data.unit)} by source.")
     if data.crossing is not None:
-        parts.append(f"The two roofs cross at {three(data.crossing)} FLOP/byte.")
+        parts.append(f"The two roofs cross at {three(data.crossing)} FLOP/byte{_possible(data.crossing_range, three)}.")
     for name, work in data.works.items():
-        parts.append(f"{name or 'The work'} has an intensity of {three(float(work.intensity))} FLOP/byte.")
+        roof = data.own_roof(name)
+        reach = f", and reaches at most {three(data.top(name))} {data.unit_name}" if roof else ""
+        parts.append(f"{name or 'The work'} has an intensity of {three(float(work.intensity))} FLOP/byte{reach}.")
     groups: dict[tuple, list[reading.Point]] = {}
     for point in data.points:
-        groups.setdefault((point.device, point.precision), []).append(point)
+        if not point.derived:
+            groups.setdefault((point.device, point.precision), []).append(point)
     for (device, precision), members in groups.items():
         low, high = (f(members, key=lambda p: p.flop_per_s) for f in (min, max))
         unstable = sum(not p.stable for p in members)
@@ -597,5 +790,10 @@ def _describe(data: _Data, title: str) -> str:
             f"{three(low.intensity)} FLOP/byte to {three(high.flop_per_s / data.unit)} {data.unit_name} at "
             f"{three(high.intensity)} FLOP/byte" + (f", {unstable} of them unstable." if unstable else ".")
         )
+    for point, label in zip(data.points, data.point_labels, strict=True):
+        if point.derived:
+            name = ": ".join(words for words in ("Derived, not measured", label) if words)
+            height = f"{three(point.flop_per_s / data.unit)} {data.unit_name}"
+            parts.append(f"{name}, {height} at {three(point.intensity)} FLOP/byte.")
     parts.append(reading.sources(data.points))
     return " ".join(part for part in parts if part)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import numpy as np
 
 from .. import palette
-from ..explore.format import significant
+from ..words import significant
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,14 @@ def mark(swatch: palette.Swatch, layout: Layout, *, stable: bool = True, size: f
     }
 
 
+def key_mark(swatches, layout: Layout, *, stable: bool = True) -> dict:
+    """The mark of the key for points of these swatches: their shape, if they have but one, in the colour of words."""
+    muted = palette.role("muted")
+    shapes = {swatch.marker for swatch in swatches}
+    shape = shapes.pop() if len(shapes) == 1 else muted.marker
+    return mark(palette.Swatch(muted.name, muted.light, muted.dark, shape), layout, stable=stable)
+
+
 def new(layout: Layout, *, left: float, right: float, top: float, bottom: float):
     """A figure with one axes; margins in pixels. Returns (figure, axes)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -205,12 +214,23 @@ def log_axis(axis, low: float, high: float, *, base: int = 10, room: float = 1e9
         step += 1
     ticks = [float(base) ** e for e in exponents if e % step == 0]
     if base == 10 and step == 1 and len(exponents) < 3 and room / max(np.log10(high / low), 1e-9) > 3 * least:
-        first = int(np.floor(np.log10(low)))
-        ticks = [c * 10.0**e for e in range(first, first + 6) for c in (1, 2, 5) if low <= c * 10.0**e <= high]
+        pixels = room / np.log10(high / low)
+        ticks = _between(low, high, (1, 2, 5))
+        for finer in ((1, 2, 3, 5, 7), range(1, 10)):
+            found = _between(low, high, finer)
+            if len(ticks) < 3 and all(pixels * np.log10(b / a) >= least for a, b in pairwise(found)):
+                ticks = found
     axis.set_major_locator(FixedLocator(ticks))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.set_minor_formatter(NullFormatter())
     axis.set_minor_locator(NullLocator())
+
+
+def _between(low: float, high: float, multiples: Iterable[int]) -> list[float]:
+    """These multiples of the powers of ten, as far as they lie on the axis."""
+    first = int(np.floor(np.log10(low)))
+    ticks = [c * 10.0**e for e in range(first, first + 6) for c in multiples]
+    return [x for x in ticks if low <= x <= high]
 
 
 def decades(values: Sequence[float], pad: float = 0.12) -> tuple[float, float]:

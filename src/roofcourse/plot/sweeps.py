@@ -9,12 +9,14 @@ import numpy as np
 
 from .. import palette
 from ..roofline import Roofline
+from ..second_sources import SMALLEST_MEMORY_SET
+from ..words import significant
 from ..work import fma_sweep, gemm
 from . import reading
-from .drawing import column_width, frame, name_column, tick_room, write, write_labels
+from .drawing import column_width, frame, measured_entries, name_column, tick_room, write, write_labels
 from .figure import Figure
 from .labels import Box, Label
-from .style import Layout, log_axis, mark, number, text_size
+from .style import Layout, key_mark, log_axis, mark, number, text_size
 
 #: What `show` can be: what the axis is called.
 _SHOWN = {
@@ -103,19 +105,27 @@ def m_sweep(
         sizes = set(shapes.values())
         title = f"{kind}{where}, {_size_words(*sizes.pop())}" if len(sizes) == 1 else f"{kind}{where}"
     values = [value(name, p) for name, points in series.items() for p in points]
-    grid = np.geomspace(x_low, x_high, 40)
-    tops = [*values, *[float(model(name, grid).max()) for name in lines]]
-    lows = [*values, *[float(model(name, grid).min()) for name in lines]]
+    # each line has its own corner among its places: a grid that misses it would cut it off
+    corners = {name: _reaches(roof, *shapes[name]) for name, roof in lines.items()}
+    grids = {
+        name: np.unique([*np.geomspace(x_low, x_high, 40), *([m] if m is not None and x_low < m < x_high else [])])
+        for name, m in corners.items()
+    }
+    tops = [*values, *[float(model(name, grids[name]).max()) for name in lines]]
+    lows = [*values, *[float(model(name, grids[name]).min()) for name in lines]]
     limits = ylim or ((0, max(max(tops) * 1.08, 100)) if show == "percent" else (min(lows) * 0.7, max(tops) * 1.5))
 
+    last = {_m(points[-1]) for points in series.values()}
+    heading = f"at M = {last.pop()}" if len(last) == 1 else "at the last M"
+
     def draw(layout: Layout):
-        ends = {name: f"{number(value(name, points[-1]))}" for name, points in series.items()}
+        ends = {name: reading.three(value(name, points[-1])) for name, points in series.items()}
         figure, axes = frame(
             layout,
             title,
             x="rows M",
             y=y_name,
-            entries=_entries(layout, everything, bool(lines), show == "percent"),
+            entries=_entries(layout, series, swatches, bool(lines), show == "percent"),
             left=tick_room(layout, ["1 000" if show != "percent" else "100", *map(number, limits[:1])]),
             right=column_width(layout, list(series), list(ends.values())),
         )
@@ -132,21 +142,27 @@ def m_sweep(
             xs, ys = [_m(p) for p in points], [value(name, p) for p in points]
             if name in lines and not (show == "percent" and rows):
                 ink = palette.role("muted").light if show == "percent" else colour
-                axes.plot(grid, model(name, grid), color=ink, linewidth=1.2 if faint[name] else 2, zorder=2)
+                width = 1.2 if faint[name] else 2
+                axes.plot(grids[name], model(name, grids[name]), color=ink, linewidth=width, zorder=2)
             if name not in lines or show == "percent":
                 axes.plot(xs, ys, color=colour, linewidth=1, alpha=0.55, zorder=2)
             for stable in (True, False):
                 part = [(x, y) for x, y, p in zip(xs, ys, points, strict=True) if p.stable is stable]
                 if part:
                     settings = mark(swatch, layout, stable=stable, size=0.8 if len(series) > 4 else 1.0)
-                    if faint[name]:
-                        settings |= {"markeredgecolor": colour}
-                        settings |= {"markerfacecolor": colour} if stable else {}
-                    axes.plot(*zip(*part, strict=True), zorder=3 if faint[name] else 4, clip_on=False, **settings)
+                    if faint[name]:  # a hollow mark that stands back hides nothing
+                        settings |= {"markeredgecolor": colour, "markerfacecolor": colour if stable else "none"}
+                    # above all stable ones: the key speaks of unstable points, so they are to be seen
+                    above = 5 if not stable else 3 if faint[name] else 4
+                    axes.plot(*zip(*part, strict=True), zorder=above, clip_on=False, **settings)
             y = axes.transData.transform((xs[-1], ys[-1]))[1]
             text = palette.role("muted").light if faint[name] else swatch.light_text
             rows.append((y, name, ends[name], text, not faint[name]))
-        name_column(axes, layout, rows)
+        name_column(axes, layout, rows, heading)
+        if show == "bytes_per_s" and len(lines) == 1:
+            (name,) = lines
+            places = [(_m(p), value(name, p)) for p in series[name]]
+            _level_name(axes, lines[name], (x_low, corners[name] or x_high), places, layout, swatches[name].light_text)
         return figure
 
     parts = [f"{title}. Chart of {y_name} against the number of rows M of a matrix product, both axes logarithmic."]
@@ -168,6 +184,17 @@ def m_sweep(
     return Figure(draw, " ".join(parts))
 
 
+def _level_name(axes, roof: Roofline, flat: tuple[float, float], points, layout: Layout, colour: str) -> None:
+    """B above the flat part of achieved bandwidth, which goes from one M to the other, where no point is in the way."""
+    text = f"B = {number(roof.bandwidth / 1e9)} GB/s"
+    (x0, y), (x1, _) = (axes.transData.transform((m, roof.bandwidth / 1e9)) for m in flat)
+    width, height = text_size(text, layout.small)
+    box = Box(x0 + 4, y + 4, x0 + 4 + width, y + 4 + height)
+    marks = [Box.around(*axes.transData.transform(point), layout.marker / 2 + 1) for point in points]
+    if box.x1 < x1 and not any(box.overlaps(other) for other in marks):
+        write(axes, text, box.x0, (box.y0 + box.y1) / 2, layout, colour)
+
+
 def _one_shape(name: str, points: list[reading.Point], who: str) -> tuple[int, int]:
     """N and K of a series. Raises ValueError if they differ."""
     shapes = {(p.record.n, p.record.k) for p in points}
@@ -181,23 +208,26 @@ def _size_words(n: int, k: int) -> str:
     return f"N = K = {number(n)}" if n == k else f"N = {number(n)}, K = {number(k)}"
 
 
-#: The lines that `fma_times` can draw: name -> (words, colour).
+#: The lines that `fma_times` can draw: name -> (words, colour, width, words of the key). The sum is not the model.
 _TIMES = {
-    "max": ("max(W/F, Q/B)", "ink"),
-    "sum": ("W/F + Q/B", "accent"),
-    "compute": ("W/F", "compute"),
-    "memory": ("Q/B", "memory"),
+    "max": ("max(W/F, Q/B)", "ink", 2.2, "model"),
+    "sum": ("W/F + Q/B", "accent", 1.2, "if one came after the other"),
+    "compute": ("W/F", "compute", 2.2, "arithmetic alone"),
+    "memory": ("Q/B", "memory", 2.2, "traffic alone"),
 }
 
 
-def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: str | None = None) -> Figure:
+def fma_times(
+    sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), labelled: Sequence[int] = (), title: str | None = None
+) -> Figure:
     """Time of one kernel against the multiply-adds R that it does on each element, beside what the model gives.
 
     sweep: measurements of the FMA kernel, such as rc.device("h100").fma_sweep("fp32"); roof: the Roofline of its path.
     lines: any of "max" (the longer of W/F and Q/B), "sum" (both, one after the other), "compute", "memory"; () draws
-    the measured times alone.
+    the measured times alone. labelled: the R of the points whose times stand beside them.
 
-    Raises ValueError in one line for another kernel, several sizes or precisions at once, or an unknown line.
+    Raises ValueError in one line for another kernel, several sizes or precisions at once, an unknown line, or an R in
+    labelled that was not measured.
     """
     who = "rc.plot.fma_times"
     points = sorted(reading.points(sweep, who), key=lambda p: getattr(p.record, "fma_per_element", None) or 0)
@@ -214,6 +244,9 @@ def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: 
         raise ValueError(f"{who}: lines are any of {', '.join(_TIMES)}, not {unknown[0]!r}")
     elements, precision = kinds.pop()
     rs, times = [p.record.fma_per_element for p in points], [p.seconds * 1e6 for p in points]
+    missing = [r for r in labelled if r not in rs]
+    if missing:
+        raise ValueError(f"{who}: labelled are any of {', '.join(map(str, rs))}, not {missing[0]!r}")
     ridge = roof.ridge_point * float(fma_sweep(elements, 1, precision).bytes / fma_sweep(elements, 1, precision).flop)
     grid = np.unique([*np.geomspace(min(rs), max(rs), 40), *([ridge] if min(rs) < ridge < max(rs) else [])])
 
@@ -232,12 +265,12 @@ def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: 
     )
 
     def draw(layout: Layout):
-        muted = palette.role("muted")
-        entries = [(mark(palette.Swatch(muted.name, muted.light, muted.dark), layout), reading.measured(points))]
+        swatch = palette.device(points[0].device)
+        entries = [(key_mark([swatch], layout), reading.measured(points))]
         if any(not p.stable for p in points):
-            entries.append((mark(muted, layout, stable=False), "measured, unstable"))
-        if lines:
-            entries.append(({"color": muted.light, "linewidth": 2}, "model"))
+            entries.append((key_mark([swatch], layout, stable=False), "measured, unstable"))
+        for _, role, width, words in (_TIMES[name] for name in lines):
+            entries.append(({"color": palette.role(role).light, "linewidth": width}, words))
         figure, axes = frame(
             layout,
             title,
@@ -252,20 +285,24 @@ def fma_times(sweep, roof: Roofline, *, lines: Sequence[str] = ("max",), title: 
         log_axis(axes.yaxis, *limits, room=box.height, least=24)
         labels, colours, segments, marks = [], [], [], []
         for name in lines:
-            words, role = _TIMES[name]
-            axes.plot(grid, model(name, grid), color=palette.role(role).light, linewidth=2, zorder=2)
+            words, role, width, _ = _TIMES[name]
+            axes.plot(grid, model(name, grid), color=palette.role(role).light, linewidth=width, zorder=2)
             pixels = [tuple(axes.transData.transform(p)) for p in zip(grid, model(name, grid), strict=True)]
             segments += list(itertools.pairwise(pixels))
-            # the longer time and the sum differ most at the corner
-            at = {"compute": 4 * ridge, "memory": ridge / 16}.get(name, ridge)
+            # the sum at the corner, where it stands out most; the others away from it, where the points need the room
+            at = {"max": 2 * ridge, "compute": 4 * ridge, "memory": ridge / 16}.get(name, ridge)
             at = min(max(at, min(rs)), max(rs))
             x, y = axes.transData.transform((at, float(model(name, at))))
             labels.append(Label(words, x, y, *text_size(words, layout.small, "bold"), radius=5))
             colours.append(palette.role(role).light_text)
-        swatch = palette.device(points[0].device)
         for r, time, point in zip(rs, times, points, strict=True):
             axes.plot([r], [time], zorder=4, clip_on=False, **mark(swatch, layout, stable=point.stable))
-            marks.append(Box.around(*axes.transData.transform((r, time)), layout.marker / 2 + 2))
+            x, y = axes.transData.transform((r, time))
+            marks.append(Box.around(x, y, layout.marker / 2 + 2))
+            if r in labelled:
+                words = f"{reading.three(time)} µs"
+                labels.append(Label(words, x, y, *text_size(words, layout.small, "bold"), radius=layout.marker / 2 + 3))
+                colours.append(swatch.light_text)
         write_labels(axes, labels, colours, layout, marks, segments, who)
         return figure
 
@@ -300,6 +337,7 @@ def working_set(
     sweeps: measurements with `working_set_bytes`, or {name: sweep}.
     bandwidth: Rooflines (or one) whose B is drawn as a level line.
     levels: {name: bytes}, upright lines, such as {"L2": device.l2_bytes}.
+    One series alone says at its fastest point how many times the value at the right that is.
 
     Raises ValueError in one line for measurements without a working set.
     """
@@ -331,14 +369,17 @@ def working_set(
     if title is None:
         title = f"Bandwidth by working set: {', '.join(series)}"
 
+    level = {name: _memory_level(points) for name, points in series.items()}
+    heading = _level_heading(series)
+
     def draw(layout: Layout):
-        ends = {name: number(points[-1].bytes_per_s / 1e9) for name, points in series.items()}
+        ends = {name: reading.three(value / 1e9) for name, value in level.items()}
         figure, axes = frame(
             layout,
             title,
             x="working set",
             y="achieved bandwidth Q/T (GB/s)",
-            entries=_entries(layout, everything, False, True),
+            entries=_entries(layout, series, swatches, False, True),
             left=tick_room(layout, ["10 000" if limits[1] > 1e4 else "1 000"]),
             right=column_width(layout, list(series), list(ends.values())),
         )
@@ -346,29 +387,25 @@ def working_set(
         log_axis(axes.xaxis, min(sets) * 0.8, max(sets) * 1.25, base=2, room=box.width, least=60)
         axes.xaxis.set_major_formatter(lambda value, _: binary_bytes(value))
         log_axis(axes.yaxis, *limits, room=box.height, least=24)
+        taken, lines = [], []
         for roof in limits_of:
             y = roof.bandwidth / 1e9
             swatch = reading.swatch_of(roof, everything)
             dashes = (0, (5, 3)) if roof.kind == "nominal" else "solid"
             axes.axhline(y, color=swatch.light, linewidth=1.6, linestyle=dashes, zorder=2)
             at = axes.transData.transform((min(sets), y))[1]
-            words = (
+            text = (
                 f"B = {number(y)} GB/s" if len(limits_of) == 1 else f"B {reading.device_name(roof.device)} {number(y)}"
             )
-            write(axes, words, box.x0 + 6, at + 9, layout, swatch.light_text)
+            taken.append(write(axes, text, box.x0 + 6, at + 9, layout, swatch.light_text))
+            lines.append(((box.x0, at), (box.x1, at)))
         for name, size in levels.items():
             axes.axvline(size, color=palette.role("muted").light, linewidth=1.2, dashes=(2, 3), zorder=2)
             x = axes.transData.transform((size, limits[0]))[0]
-            write(
-                axes,
-                f"{name}, {binary_bytes(size)}",
-                x - 5,
-                box.y0 + 12,
-                layout,
-                palette.role("muted").light,
-                ha="right",
-            )
-        rows = []
+            lines.append(((x, box.y0), (x, box.y1)))
+            text = f"{name}, {binary_bytes(size)}"
+            taken.append(write(axes, text, x - 5, box.y0 + 12, layout, palette.role("muted").light, ha="right"))
+        rows, stops = [], []
         for name, points in series.items():
             xs, ys = [_set(p) for p in points], [p.bytes_per_s / 1e9 for p in points]
             axes.plot(xs, ys, color=swatches[name].light, linewidth=1, alpha=0.55, zorder=2)
@@ -377,13 +414,19 @@ def working_set(
                 if part:
                     axes.plot(
                         *zip(*part, strict=True),
-                        zorder=4,
+                        zorder=4 if stable else 5,
                         clip_on=False,
                         **mark(swatches[name], layout, stable=stable, size=0.85),
                     )
-            y = axes.transData.transform((xs[-1], ys[-1]))[1]
+            # at the height of the value, which one last point may miss
+            y = axes.transData.transform((xs[-1], level[name] / 1e9))[1]
             rows.append((y, name, ends[name], swatches[name].light_text, True))
-        name_column(axes, layout, rows)
+            x, y = axes.transData.transform((xs[-1], ys[-1]))
+            stops.append((x + layout.marker / 2 + 3, y) if xs[-1] < max(map(_set, everything)) else None)
+        name_column(axes, layout, rows, heading, stops)
+        if len(series) == 1:
+            ((name, points),) = series.items()
+            _name_fastest(axes, layout, points, level[name], swatches[name].light_text, taken, lines)
         return figure
 
     parts = [f"{title}. Chart of achieved bandwidth against working set, both axes logarithmic."]
@@ -392,7 +435,8 @@ def working_set(
         parts.append(
             f"{name}: {reading.three(points[0].bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(points[0]))}, "
             f"at most {reading.three(best.bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(best))}, "
-            f"{reading.three(points[-1].bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(points[-1]))}."
+            f"{reading.three(points[-1].bytes_per_s / 1e9)} GB/s at {binary_bytes(_set(points[-1]))}"
+            + (f", median {reading.three(level[name] / 1e9)} GB/s {_FROM_MEMORY}." if _in_memory(points)[1:] else ".")
         )
     for roof in limits_of:
         parts.append(f"{reading.device_name(roof.device)}: B {reading.three(roof.bandwidth / 1e9)} GB/s.")
@@ -444,7 +488,7 @@ def intensity(
     def draw(layout: Layout):
         ridge_names = {roof: f"ridge {reading.device_name(roof.device)}" for roof in lines}
         labels = [*(kind.label for kind in kinds), *ridge_names.values()]
-        ends = [number(limit[kind.name]) for kind in kinds]
+        ends = [f"{'≤' if layout.narrow else 'at most'} {number(limit[kind.name])}" for kind in kinds]
         figure, axes = frame(
             layout,
             title,
@@ -455,7 +499,7 @@ def intensity(
                 ({"color": palette.role("muted").light, "linewidth": 1.2, "dashes": (2, 3)}, "proportional to M"),
             ],
             left=tick_room(layout, ["10 000"]),
-            right=column_width(layout, labels, [f"at most {v}" if not layout.narrow else v for v in ends]),
+            right=column_width(layout, labels, ends),
         )
         box = axes.get_window_extent()
         log_axis(axes.xaxis, low, high, base=2, room=box.width, least=52)
@@ -468,16 +512,18 @@ def intensity(
             straight = slope[kind.name] * grid
             keep = straight <= y_limits[1]
             axes.plot(grid[keep], straight[keep], color=swatch.light, linewidth=1.2, dashes=(2, 3), zorder=2)
+            ends_of = [(grid[keep][i], straight[keep][i]) for i in (0, -1)]
+            segments.append(tuple(tuple(axes.transData.transform(p)) for p in ends_of))
             pixels = [tuple(axes.transData.transform(p)) for p in zip(grid, curves[kind.name], strict=True)]
             segments += list(zip(pixels[::4], pixels[4::4], strict=False))
             y = pixels[-1][1]
-            rows.append((y, kind.label, end if layout.narrow else f"at most {end}", swatch.light_text, True))
+            rows.append((y, kind.label, end, swatch.light_text, True))
             departs = left_at[kind.name]
             if low < departs < high and len(kinds) == 1:
                 at = float(gemm(departs, n, k, kind.name).intensity)
                 axes.plot([departs], [at], marker="|", markersize=12, color=swatch.light, mew=2.2, zorder=4)
                 x, y = axes.transData.transform((departs, at))
-                text = f"10 % below the line at M = {number(departs)}"
+                text = f"10 % below{':' if layout.narrow else ' the line at'} M = {number(departs)}"
                 words.append(Label(text, x, y, *text_size(text, layout.small), radius=6))
                 colours.append(swatch.light_text)
         for roof, where in meets:
@@ -553,6 +599,45 @@ def _set(point: reading.Point) -> float:
     return point.record.working_set_bytes
 
 
+def _in_memory(points: Sequence[reading.Point]) -> list[reading.Point]:
+    """The stable points so large that no card's cache has a part in them."""
+    return [p for p in points if p.stable and _set(p) >= SMALLEST_MEMORY_SET]
+
+
+def _memory_level(points: Sequence[reading.Point]) -> float:
+    """The bandwidth that a sweep ends with, in bytes/s: the median of the points in memory, as `rc.memory_levels` takes
+    it, for one last point may have dipped; the last point of a sweep that stops earlier."""
+    return float(np.median([p.bytes_per_s for p in _in_memory(points) or points[-1:]]))
+
+
+def _name_fastest(axes, layout: Layout, points, level: float, colour: str, taken, lines) -> None:
+    """Write at a series' fastest point how fast that is, and how many times its memory level; nothing where the two
+    are about the same."""
+    best = max(points, key=lambda p: p.bytes_per_s)
+    if best.bytes_per_s < 1.1 * level:
+        return
+    times = significant(best.bytes_per_s / level, 2)
+    text = f"{reading.three(best.bytes_per_s / 1e9)} GB/s, {times} × the {reading.three(level / 1e9)}"
+    pixels = [tuple(axes.transData.transform((_set(p), p.bytes_per_s / 1e9))) for p in points]
+    marks = [Box.around(*at, layout.marker / 2) for at, p in zip(pixels, points, strict=True) if p is not best]
+    label = Label(text, *pixels[points.index(best)], *text_size(text, layout.small), radius=layout.marker / 2 + 1)
+    lines = [*lines, *itertools.pairwise(pixels)]
+    write_labels(axes, [label], [colour], layout, [*taken, *marks], lines, "rc.plot.working_set")
+
+
+#: The working sets that `_memory_level` takes the median of.
+_FROM_MEMORY = f"from {binary_bytes(SMALLEST_MEMORY_SET)}"
+
+
+def _level_heading(series: Mapping[str, Sequence[reading.Point]]) -> str:
+    """Which points the values of `_memory_level` are of."""
+    found = [_in_memory(points) for points in series.values()]
+    if all(found) and any(len(points) > 1 for points in found):
+        return f"median {_FROM_MEMORY}"
+    last = {_set((_in_memory(points) or points)[-1]) for points in series.values()}
+    return f"at {binary_bytes(last.pop())}" if len(last) == 1 else "at the end"
+
+
 def _has_m(points: Sequence[reading.Point], who: str) -> bool:
     if not points:
         raise ValueError(f"{who}: a series has no points")
@@ -570,13 +655,13 @@ def _faint(series: Mapping, highlight: str | None, who: str) -> dict[str, bool]:
     return {name: not keep for name, keep in kept.items()}
 
 
-def _entries(layout: Layout, points: Sequence[reading.Point], model: bool, joined: bool) -> list:
+def _entries(layout: Layout, series: Mapping, swatches: Mapping, model: bool, joined: bool) -> list:
     muted = palette.role("muted")
-    plain = palette.Swatch(muted.name, muted.light, muted.dark)
+    unstable = [swatches[name] for name, each in series.items() if not all(p.stable for p in each)]
     entries = [({"color": muted.light, "linewidth": 2}, "model")] if model else []
-    entries.append((mark(plain, layout), reading.measured(list(points))))
+    entries += measured_entries(layout, [(p, swatches[name]) for name, each in series.items() for p in each])
     if joined or not model:
         entries.append(({"color": muted.light, "linewidth": 1, "alpha": 0.55}, "joins the points"))
-    if any(not p.stable for p in points):
-        entries.append((mark(plain, layout, stable=False), "measured, unstable"))
+    if unstable:
+        entries.append((key_mark(unstable, layout, stable=False), "measured, unstable"))
     return entries

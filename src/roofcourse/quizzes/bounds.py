@@ -53,7 +53,8 @@ def questions() -> tuple[Question, ...]:
         Question(
             ask=f"A kernel is measured at {ABOVE} % above its lower bound. What does that say?",
             right="It could be that much faster at most",
-            praise="More only with other FLOP or bytes. A bound cannot be beaten, and does not promise to be reached.",
+            praise="More only with other FLOP or bytes, or if B was measured a few percent too low. And a bound does "
+            "not promise to be reached.",
             wrong={
                 "The roofline model does not hold for this kernel": "The law says at least. Only a time well below it "
                 "would contradict.",

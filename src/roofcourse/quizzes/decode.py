@@ -23,7 +23,7 @@ def questions() -> tuple[Question, ...]:
     return (
         Question(
             ask=f"An H100 reads 1024 tokens with Qwen2.5-7B in {1e3 * step.prefill_seconds:.0f} ms and writes one in "
-            f"{1e3 * step.seconds:.0f} ms. What is different?",
+            f"{1e3 * step.seconds:.1f} ms. What is different?",
             right="How many tokens go through the weights together",
             praise="Read tokens share one pass over the weights; a written one has a pass of its own.",
             wrong={

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 KINDS = (".html", ".md")
@@ -16,17 +14,17 @@ def write_report(run_file, out, *, title: str | None = None, overwrite: bool = F
     """Make the report of a run file at ``out``, ending in .html or .md. Returns the path.
 
     Raises ``ValueError`` for another ending and for a broken run file, ``FileExistsError`` if ``out`` exists and
-    ``overwrite`` is false, ``FileNotFoundError`` for a folder that is not there: one line each.
+    ``overwrite`` is false, ``OSError`` for a folder that is not there or cannot be written to: one line each.
     """
-    from ..records import read_run
+    from ..files import check_output
+    from ..records import read_run, write_text
     from .content import report
 
     out = Path(out)
+    check_output(out)
     kind = out.suffix.lower()
     if kind not in KINDS:
         raise ValueError(f"{out}: a report is written as {' or '.join(KINDS)}")
-    if not out.resolve().parent.is_dir():
-        raise FileNotFoundError(f"{out}: there is no folder {out.parent}")
     if out.exists() and not overwrite:
         raise FileExistsError(f"{out} exists: choose another name (-o), or --overwrite it")
     run = read_run(run_file)
@@ -39,13 +37,4 @@ def write_report(run_file, out, *, title: str | None = None, overwrite: bool = F
         from .markdown import markdown
 
         text = markdown(made)
-    handle, temporary = tempfile.mkstemp(dir=out.resolve().parent, prefix=f".{out.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is meant to be shared
-        os.replace(temporary, out)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return out
+    return write_text(out, text, overwrite=overwrite)

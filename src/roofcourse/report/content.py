@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from .. import __version__
+from .. import words as number
 from ..bench import Recorded
-from ..explore import format as number
 from ..measure import report as closing
 from ..place.point import BYTE_SOURCES, Point
 from ..place.store import placed
@@ -160,7 +160,7 @@ def _point(p: Point, place: int) -> Section:
         ("Work W", number.flop(w.flop)),
         ("Traffic Q", f"{number.nbytes(w.bytes)}, {BYTE_SOURCES[p.byte_source]}"),
         ("Intensity I", number.intensity(w.intensity)),
-        ("Time T", number.time3(p.seconds) + ("" if m.spread is None else f", spread {m.spread:.1%}")),
+        ("Time T", number.time3(p.seconds) + ("" if m.spread is None else f", spread {100 * m.spread:.1f} %")),
         ("Lower bound of T", number.time3(p.roofline.time(w))),
         ("Throughput", closing.flop_rate(p.flop_per_s) if w.flop else "no FLOP"),
         ("Achieved bandwidth", number.rate(p.bytes_per_s)),

@@ -11,7 +11,7 @@ from .blocks import Chart, Items, Report, Section, Table, Text
 
 _STYLE = """
 :root{color-scheme:light dark;--text:#1b1b1f;--quiet:#55565c;--back:#fff;--panel:#f4f5f7;--line:#c9ccd3;--link:#0b57a4}
-@media screen and (prefers-color-scheme:dark){:root{--text:#e7e8ea;--quiet:#b3b6bd;--back:#16181c;--panel:#212429;
+@media screen and (prefers-color-scheme:dark){:root{--text:#e7e8ea;--quiet:#b3b6bd;--back:#121212;--panel:#212429;
 --line:#44484f;--link:#8cc2ff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:1rem/1.55 system-ui,sans-serif}

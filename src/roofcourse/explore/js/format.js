@@ -1,4 +1,4 @@
-// Numbers as a reader wants them. Python's explore/format.py has the same rules, digit for digit: a test compares the sentences.
+// Numbers as a reader wants them. Python's words.py has the same rules, digit for digit: a test compares the sentences.
 
 const THIN = "\u202f"; // narrow no-break space, inside 1 000
 const SPACE = "\u00a0"; // no-break space, between a number and its unit
@@ -19,6 +19,15 @@ export function significant(value, count) {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** As `significant`, with a power of ten where that would be a row of noughts: 1.00 · 10¹². */
+export function inPowers(value, count) {
+  if (value >= 1e-3 && value < 1e6) return significant(value, count);
+  const [digits, exponent] = value.toExponential(count - 1).split("e");
+  return `${digits}${SPACE}·${SPACE}10${String(Number(exponent)).replace("-", "⁻").replace(/\d/g, (d) => RAISED[d])}`;
+}
+
 /** {number, unit}: the value in the largest unit that does not make it smaller than one. */
 function scaled(value, units, count) {
   const [factor, unit] = units.find(([size]) => value >= size) || units[units.length - 1];
@@ -32,18 +41,22 @@ function joined({ number, unit }) {
 // Parts for a readout tile, three digits.
 export const timeParts = (seconds) => scaled(seconds, TIME, 3);
 export const rateParts = (bytesPerSecond) => scaled(bytesPerSecond, RATE, 3);
+export const bytesParts = (value) => scaled(value, BYTES, 3);
+export const flopParts = (value) => scaled(value, FLOP, 3);
+export const intensityParts = (value) => ({ number: significant(value, 3), unit: "FLOP/byte" });
+export const percentParts = (value) => ({ number: significant(value, 3), unit: "%" });
 export const tflopParts = (flopPerSecond) => ({ number: significant(flopPerSecond / 1e12, 3), unit: "TFLOP/s" });
 
 // Running text. Two digits are enough for a time in a sentence; a tile beside it has three.
 export const time = (seconds) => joined(scaled(seconds, TIME, 2));
 export const time3 = (seconds) => joined(timeParts(seconds));
-export const bytes = (value) => joined(scaled(value, BYTES, 3));
-export const flop = (value) => joined(scaled(value, FLOP, 3));
+export const bytes = (value) => joined(bytesParts(value));
+export const flop = (value) => joined(flopParts(value));
 export const rate = (bytesPerSecond) => joined(rateParts(bytesPerSecond));
 export const tflops = (flopPerSecond) => joined(tflopParts(flopPerSecond));
 export const percent = (value) => `${significant(value, 2)}${SPACE}%`;
-export const percent3 = (value) => `${significant(value, 3)}${SPACE}%`;
-export const intensity = (value) => `${significant(value, 3)}${SPACE}FLOP/byte`;
+export const percent3 = (value) => joined(percentParts(value));
+export const intensity = (value) => joined(intensityParts(value));
 
 /** "an H100", "a V100": by the sound of the first letter's name; a word such as "Fake" is read as a word. */
 export function withArticle(name) {

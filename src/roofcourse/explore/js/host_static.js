@@ -5,7 +5,7 @@ import { compute, kindOf } from "./registry.js";
 import { render } from "./render.js";
 import { parseRun } from "./run.js";
 
-const PAUSE = 250; // milliseconds between the reader's last move and the change of the address
+const PAUSE = 250; // milliseconds from the last move to the change of the address
 
 /** The part of an anywidget model that an explorer uses. */
 function createModel(values, onSave) {
@@ -64,11 +64,7 @@ function start() {
       model.set("spec", next.spec);
       for (const [key, value] of Object.entries(next.state)) model.set(key, value);
     };
-    render({ model, el, page: { linkTo, takeRun } });
-    if (rank > 1) {
-      // two regions of one name cannot be told apart by who hears the page
-      for (const region of el.querySelectorAll("[role='region']")) region.setAttribute("aria-label", `${region.getAttribute("aria-label")}, explorer ${rank}`);
-    }
+    render({ model, el, page: { linkTo, takeRun, measuring: el.dataset.rcMeasuring, also: rank === 1 ? "" : `, explorer ${rank}` } });
     explorers.push({ name, kind, state: stateOf, get spec() { return model.get("spec"); } });
     mounted.set(name, { kind, spec, model, el });
   }

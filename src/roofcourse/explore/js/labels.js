@@ -44,17 +44,21 @@ export function spread(wishes, gap, low, high) {
   return placed;
 }
 
-function overlaps(a, b) {
+export function overlaps(a, b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
+
+/** How far a point is from a box. */
+const distanceTo = (box, { x, y }) => Math.hypot(Math.max(box.x - x, 0, x - box.x - box.width), Math.max(box.y - y, 0, y - box.y - box.height));
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /**
  * The best place for a box of `size` near `point`: inside `frame`, clear of the boxes in `forbidden`, covering as few
- * of the `marks` (points that should stay visible) as possible. Earlier candidates win ties, so the label does not hop about.
+ * of the `marks` (points that should stay visible) as possible, and clearly nearer to `point` than to any of the `rivals`,
+ * as far as that goes. Earlier candidates win ties, so the label does not hop about.
  */
-export function placeNear(point, size, frame, forbidden, marks) {
+export function placeNear(point, size, frame, forbidden, marks, rivals = []) {
   const { width, height } = size;
   let best = null;
   const consider = (x, y, distance) => {
@@ -62,7 +66,8 @@ export function placeNear(point, size, frame, forbidden, marks) {
     const inside = x >= frame.x && y >= frame.y && x + width <= frame.x + frame.width && y + height <= frame.y + frame.height;
     if (!inside || forbidden.some((other) => overlaps(box, other))) return;
     const covered = marks.filter((mark) => overlaps(box, { x: mark.x - 4, y: mark.y - 4, width: 8, height: 8 })).length;
-    const cost = covered * 10 + distance / 10;
+    const astray = Math.max(0, ...rivals.map((rival) => 1.4 * distanceTo(box, point) - distanceTo(box, rival)));
+    const cost = covered * 10 + distance / 10 + astray * 100;
     if (best === null || cost < best.cost) best = { x, y, cost };
   };
   for (const distance of [14, 30, 54, 86, 130]) {

@@ -4,6 +4,8 @@ import { oneProgram } from "./run.js";
 
 const LARGEST_CPU_LINE = 2 ** 19;
 const LARGEST_LINE = 2 ** 25;
+/** Growth of the times below this part of them is what rounding leaves of none. */
+const ROUNDING = 1e-9;
 
 /** A kernel that moves data, by working set: the points of one program. */
 export function workingSetSweep(points, kernel) {
@@ -31,5 +33,7 @@ export function launchLine(copies, kind, cache) {
   const det = aa * bb - ab * ab;
   const overhead = (ay * bb - by * ab) / det;
   const slope = (aa * by - ab * ay) / det / unit;
-  return slope > 0 && overhead > 0 ? { overhead, bandwidth: 1 / slope } : undefined;
+  const span = unit - Math.min(...small.map((point) => point.bytes));
+  const grows = slope * span > ROUNDING * Math.max(...small.map((point) => point.seconds));
+  return grows && overhead > 0 ? { overhead, bandwidth: 1 / slope } : undefined;
 }

@@ -24,7 +24,7 @@ export function gemm(m, n, k, precision) {
 /** The M (a real number) at which the product's intensity equals `ridge`; null where no M from 0 to `largest` does. */
 export function rowsAtIntensity(ridge, n, k, precision, largest) {
   const { perRow, fixed, perTile } = gemmTraffic(n, k, precision);
-  const slope = 2 * n * k - ridge * perRow; // FLOP per row, less what the row's own bytes cost at the ridge
+  const slope = 2 * n * k - ridge * perRow; // FLOP per row, less what its own bytes cost at the ridge
   if (slope <= 0) return null;
   for (let tiles = 1; tiles * 128 < largest + 128; tiles += 1) {
     const m = (ridge * (fixed + perTile * tiles)) / slope;

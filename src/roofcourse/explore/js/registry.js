@@ -3,12 +3,12 @@
 const kinds = new Map();
 
 /**
- * Of a kind, the last two where it shows machines that readers measured:
+ * Of a kind:
+ * about, keys: what its controls set, in words; the keys of its state
  * compute(spec, state) -> flat object of numbers and strings
- * mount({ root, model, spec, host }) -> { update(changedKeys), note(text), destroy(), respec() }
+ * build(page) -> its controls, chart, tiles and table: see explorer.js
  * accept(spec, key, text) -> the value of a state key written in a link, or undefined when it is not a valid one
  * withRun(spec, run, file, state) -> { spec, state } with the machine of a run file, or an error with one sentence
- * respec() draws anew after the data of the same devices have changed; without it the explorer is made anew
  */
 export function register(name, kind) {
   kinds.set(name, kind);

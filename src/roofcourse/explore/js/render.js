@@ -1,6 +1,7 @@
 // The one entry that both hosts call.
 
 import { html, uniquePrefix } from "./dom.js";
+import { mountExplorer } from "./explorer.js";
 import { kindOf } from "./registry.js";
 import { acceptDrops, createRunControl } from "./run_control.js";
 
@@ -12,8 +13,9 @@ const WHERE = {
 /**
  * Draw the explorer that `model` describes into `el`, and keep it in step with the model: in JupyterLab the model is the
  * widget's, on the site it is a few lines (host_static.js). `page.linkTo(state)` gives the address of a state, where states
- * have one; `page.takeRun(text, file)` adds the machine of a run file, or throws an error with a sentence. Returns a function
- * that takes the explorer down.
+ * have one; `page.takeRun(text, file)` adds the machine of a run file, or throws an error with a sentence; `page.also` follows
+ * the names of regions; `page.measuring` is the address of the page that says how to measure, where there is one.
+ * Returns a function that takes the explorer down.
  */
 export function render({ model, el, page = {} }) {
   const kind = kindOf(model.get("kind"));
@@ -29,6 +31,7 @@ export function render({ model, el, page = {} }) {
     take: page.takeRun || ((text, file) => model.send({ what: "run", text, file })),
     say: (text) => explorer.note(text),
     where: page.takeRun ? WHERE.page : WHERE.kernel,
+    measuring: page.measuring,
   });
   const stopDrops = runs ? acceptDrops(root, runs.read) : () => {};
 
@@ -36,13 +39,15 @@ export function render({ model, el, page = {} }) {
   function mount() {
     const open = [...root.querySelectorAll("details")].map((node) => node.open);
     const focused = root.contains(document.activeElement) ? document.activeElement.dataset.rcControl : undefined;
-    if (explorer !== null) explorer.destroy();
+    const again = explorer !== null;
+    if (again) explorer.destroy();
     spec = { ...model.get("spec") };
-    explorer = kind.mount({ root, model, spec, host: page });
+    explorer = mountExplorer(kind, { root, model, spec, host: page });
     if (runs) root.append(runs.node);
     root.querySelectorAll("details").forEach((node, i) => { node.open = open[i] === true; });
     if (focused !== undefined) root.querySelector(`[data-rc-control="${focused}"]`)?.focus();
     say();
+    if (again) explorer.say();
   }
 
   /** Where the devices are the same and only their data are new, the explorer goes on; else it is drawn anew. */

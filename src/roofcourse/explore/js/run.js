@@ -25,6 +25,26 @@ function field(row, name) {
   return row[name];
 }
 
+/** What the fields hold, and how that is seen. */
+const TEXT = ["text", (value) => typeof value === "string"];
+const NUMBER = ["zero or more", (value) => Number.isFinite(value) && value >= 0];
+const SIZE = ["a whole number of 1 or more", (value) => Number.isInteger(value) && value >= 1];
+const TRUTH = ["true or false", (value) => typeof value === "boolean"];
+
+/** The value of a field of this kind, or what stands for it where it is missing or null. */
+function optional(row, name, [words, is], otherwise = null) {
+  const value = row[name] ?? null;
+  if (value === null) return otherwise;
+  if (!is(value)) broken(`${name} must be ${words}, not ${JSON.stringify(value)}`);
+  return value;
+}
+
+function named(row, name) {
+  const value = field(row, name);
+  if (typeof value !== "string") broken(`${name} must be text, not ${JSON.stringify(value)}`);
+  return value;
+}
+
 function number(row, name, zero) {
   const value = field(row, name);
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0 || (value === 0 && !zero)) {
@@ -58,7 +78,9 @@ function parse(text) {
     throw new WrongRun(`schema '${data.schema}'; this version of roofcourse reads '${SCHEMA}'${newer}`);
   }
   const machine = field(data, "machine");
-  for (const name of ["key", "name", "utc"]) field(machine, name);
+  for (const name of ["key", "name", "utc"]) named(machine, name);
+  optional(machine, "torch", TEXT);
+  for (const name of ["cores", "load_average", "memory_bytes", "last_level_cache_bytes", "power_limit_watts"]) optional(machine, name, NUMBER);
   const rows = field(data, "measurements");
   if (!Array.isArray(rows)) broken("measurements is not a list");
   const points = rows.map(pointOf);
@@ -69,14 +91,15 @@ function parse(text) {
 function pointOf(row) {
   const flop = number(row, "flop", true);
   const moved = number(row, "bytes", false);
-  const point = { kernel: field(row, "kernel"), precision: field(row, "precision"), flop, bytes: moved, seconds: number(row, "seconds", false) };
-  for (const name of SHAPE) point[name] = row[name] ?? null;
-  point.workingSet = row.working_set_bytes ?? null;
-  point.cache = row.cache_state ?? "warm";
-  point.implementation = row.implementation ?? null;
-  point.spread = row.spread ?? null;
-  point.stable = row.stable ?? true;
-  point.suspect = row.suspect ?? "";
+  const point = { kernel: named(row, "kernel"), precision: named(row, "precision"), flop, bytes: moved, seconds: number(row, "seconds", false) };
+  for (const name of SHAPE) point[name] = optional(row, name, SIZE);
+  point.workingSet = optional(row, "working_set_bytes", NUMBER);
+  point.cache = optional(row, "cache_state", TEXT, "warm");
+  point.implementation = optional(row, "implementation", TEXT);
+  point.spread = optional(row, "spread", NUMBER);
+  point.stable = optional(row, "stable", TRUTH, true);
+  point.suspect = optional(row, "suspect", TEXT, "");
+  optional(row, "note", TEXT);
   return point;
 }
 
@@ -109,10 +132,12 @@ export function oneProgram(points) {
     group.length > best.length || (group.length === best.length && fastest(group) > fastest(best)) ? group : best), []);
 }
 
-/** The kernels that move data, on arrays past the caches: copies come in many sizes, the others in one. */
+/** The kernels that move data, on arrays past the caches: copies come in many sizes, of the others the largest that is believed. */
 function bandwidthPoints(points, precision) {
   const found = points.filter((point) => MOVING.includes(point.kernel) && point.precision === precision && point.cache === "warm");
-  const sizes = found.filter((point) => point.kernel !== "copy").map((point) => point.elements);
+  const others = found.filter((point) => point.kernel !== "copy");
+  const believed = others.filter((point) => !point.suspect);
+  const sizes = (believed.length > 0 ? believed : others).map((point) => point.elements);
   const largest = sizes.length === 0 ? null : Math.max(...sizes);
   return eachBest(found.filter((point) => point.elements === largest));
 }
@@ -165,7 +190,7 @@ export function deviceOfRun(spec, { machine, points }, file) {
     throw new WrongRun(`${file}: no roof can be drawn from this run: measure with --only bandwidth,matmul,m-sweep (or more)`);
   }
   const name = cleanName(String(machine.name));
-  const own = spec.devices.filter((device) => "own" in device).length;
+  const taken = spec.devices.filter((device) => "own" in device).map((device) => device.colour);
   return {
     ceilings,
     l2: machine.last_level_cache_bytes || 0,
@@ -176,7 +201,7 @@ export function deviceOfRun(spec, { machine, points }, file) {
       label: cut(name, LABEL),
       own: String(machine.utc).slice(0, 10),
       bandwidth: byteRate(bandwidth),
-      colour: COLOURS[own % COLOURS.length],
+      colour: COLOURS.find((colour) => !taken.includes(colour)) ?? COLOURS[taken.length % COLOURS.length],
     },
   };
 }

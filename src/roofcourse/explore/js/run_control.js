@@ -6,9 +6,9 @@ import { labelled } from "./shell.js";
 
 /**
  * take(text, fileName) is called with a file's text; say(sentence) where there is nothing to take. `where` says what becomes
- * of the file. Returns the row to put below an explorer.
+ * of the file, `measuring` is the address of a page that says how to make one. Returns the row to put below an explorer.
  */
-export function createRunControl(prefix, { take, say, where }) {
+export function createRunControl(prefix, { take, say, where, measuring }) {
   const input = html("input", { type: "file", accept: ".json,application/json", "aria-describedby": `${prefix}-run-where` });
   input.addEventListener("click", () => { input.value = ""; }); // else choosing the same file again would be no change
   input.addEventListener("change", () => read(input.files));
@@ -30,7 +30,7 @@ export function createRunControl(prefix, { take, say, where }) {
   return {
     node: html("div", { class: "rc-run" },
       labelled({ prefix }, "run", "Your own machine: choose the run.json of roofcourse measure, or drop it here", input),
-      html("p", { id: `${prefix}-run-where` }, where)),
+      html("p", { id: `${prefix}-run-where` }, where, ...(measuring ? [" ", html("a", { href: measuring }, "How to make one")] : []))),
     read,
   };
 }

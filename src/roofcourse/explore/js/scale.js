@@ -1,4 +1,4 @@
-// Logarithmic axes.
+// Logarithmic axes, and the height of a chart.
 
 /** A function from a value to a pixel: `from` lands on `start`, `to` on `end`. */
 export function logScale(from, to, start, end) {
@@ -31,3 +31,6 @@ export function lowestThroughput(devices, usual = 0.02e12, lowestIntensity = 0.1
   const own = devices.filter((device) => "own" in device).map((device) => Number(`1e${Math.floor(Math.log10(device.bandwidth * lowestIntensity))}`));
   return Math.min(usual, ...own);
 }
+
+/** The height of a wide chart: `usual`, or less in a low window, a telephone on its side, so that slider and point are seen together. */
+export const seenWith = (usual) => Math.min(usual, Math.max(260, window.innerHeight - 150));

@@ -10,7 +10,7 @@ export function createShell(root, label) {
     root,
     controls: html("div", { class: "rc-controls", role: "group", "aria-label": `Controls: ${label}` }),
     stage: html("div", { class: "rc-stage" }),
-    sentence: html("p", { class: "rc-sentence", "data-rc-sentence": true, "aria-live": "polite" }),
+    sentence: html("p", { class: "rc-sentence", "data-rc-sentence": true }),
     tiles: html("dl", { class: "rc-tiles" }),
     note: html("p", { class: "rc-note", role: "status", hidden: true }),
     foot: html("div", { class: "rc-foot" }),
@@ -27,15 +27,11 @@ export function labelled(shell, name, label, control, extraClass = "") {
   return html("div", { class: `rc-control ${extraClass}`.trim() }, html("label", { for: id }, label), control);
 }
 
+/** A select of [value, text]; `onChange(index)`. */
 export function createSelect(options, onChange) {
   const select = html("select", {}, ...options.map(([value, text]) => html("option", { value }, text)));
-  select.addEventListener("change", () => onChange(select.value));
+  select.addEventListener("change", () => onChange(select.selectedIndex));
   return select;
-}
-
-/** Say in the option itself that a choice has no data; it stays selectable, and the sentence explains. */
-export function markAbsent(select, options) {
-  options.forEach(([label, present], i) => write(select.options[i], present ? label : `${label} (no data)`));
 }
 
 /**
@@ -74,56 +70,94 @@ export function placeSlider(slider, position, words, last) {
   if (slider.getAttribute("aria-valuetext") !== words) slider.setAttribute("aria-valuetext", words);
 }
 
+const NOTHING = { number: "–", unit: "" };
+
 /** One readout: a name, a number with its unit, and a remark in small print. */
-export function createTile(label, name) {
+function createTile(label, name) {
   const number = html("span", { class: "rc-number", "data-rc-value": name });
   const unit = html("span", { class: "rc-unit" });
   const remark = html("span", { class: "rc-remark" });
-  const node = html("div", { class: "rc-tile" }, html("dt", {}, label), html("dd", {}, html("span", { class: "rc-reading" }, number, " ", unit), remark));
   return {
-    node,
-    /** `exact` is the value behind the rounded text; undefined where there is none. */
-    show({ number: digits, unit: symbol }, exact, small = "") {
+    node: html("div", { class: "rc-tile" }, html("dt", {}, label), html("dd", {}, html("span", { class: "rc-reading" }, number, " ", unit), remark)),
+    /** `exact` is the value behind the rounded text. */
+    show(parts, exact, small) {
+      const { number: digits, unit: symbol } = parts || NOTHING;
       write(number, digits);
       write(unit, symbol);
       write(remark, small);
-      set(number, { "data-rc-exact": exact === undefined ? "" : String(exact) });
+      set(number, { "data-rc-exact": parts ? String(exact) : "" });
     },
   };
 }
 
 /**
- * What the chart shows as a table under a fold, filled while it is open: `show(caption, heads, rows, current)` with rows of
- * text, the first cell of each its name; `current` is the place of the row that the state is at.
+ * The readouts of an explorer by name: a function of { name: [parts, remark] } and the values `v` behind them. Without parts a
+ * dash is shown; a readout that is left out is hidden. Up to three stand in one row.
  */
-export function createDataTable(title) {
-  const table = html("table");
-  const node = html("details", { class: "rc-table" }, html("summary", { "data-lm-suppress-shortcuts": "true" }, title),
-    html("div", { class: "rc-scroll", tabindex: "0", role: "region", "aria-label": title, "data-lm-suppress-shortcuts": "true" }, table));
-  let wanted = null;
+export function createTiles(shell, names) {
+  const tiles = Object.entries(names).map(([name, label]) => ({ name, ...createTile(label, name) }));
+  shell.tiles.append(...tiles.map((tile) => tile.node));
+  return (readings, v) => {
+    for (const { name, node, show } of tiles) {
+      const [parts, remark] = readings[name] || [null, ""];
+      node.hidden = !(name in readings);
+      show(parts, v[name], remark);
+    }
+    shell.tiles.classList.toggle("rc-three", Object.keys(readings).length <= 3);
+  };
+}
 
-  function fill() {
-    const [caption, heads, rows, current] = wanted;
-    table.replaceChildren(
-      html("caption", {}, caption),
-      html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
-      html("tbody", {}, ...rows().map(([name, ...cells], i) => html("tr", { "aria-current": i === current ? "true" : null },
-        html("th", { scope: "row" }, name), ...cells.map((cell) => html("td", {}, cell))))),
-    );
-  }
-
-  node.addEventListener("toggle", () => { if (node.open && wanted !== null) fill(); });
+/**
+ * What the chart shows as tables under a fold, filled while it is open: `show(tables)` with a function that returns [caption,
+ * heads, rows, current] of each. Rows are of text, the first cell of each its name; `current` is the place of the row that the
+ * state is at. `also` tells two regions of one name apart for who hears the page.
+ */
+export function createDataTable(title, also) {
+  const region = html("div", { class: "rc-scroll", tabindex: "0", role: "region", "aria-label": title + also, "data-lm-suppress-shortcuts": "true" });
+  const node = html("details", { class: "rc-table" }, html("summary", { "data-lm-suppress-shortcuts": "true" }, title), region);
+  let wanted = () => [];
+  const fill = () => { if (node.open) region.replaceChildren(...wanted().map(tableOf)); };
+  node.addEventListener("toggle", fill);
   return {
     node,
-    /** `rows` is a function, called only when the table can be seen. */
-    show(...now) {
-      wanted = now;
-      if (node.open) fill();
+    show(tables) {
+      wanted = tables;
+      fill();
     },
   };
 }
 
-export const NOTHING = { number: "–", unit: "" };
+function tableOf([caption, heads, rows, current]) {
+  return html("table", {}, html("caption", {}, caption),
+    html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
+    html("tbody", {}, ...rows.map(([name, ...cells], i) => html("tr", { "aria-current": i === current && "true" },
+      html("th", { scope: "row" }, name), ...cells.map((text) => html("td", {}, text))))));
+}
+
+const QUIET = 500; // milliseconds without a change, after which the sentence is said
+const KEPT = 5000; // and until it is taken away again: it stands in the page already
+
+/** The sentence for who hears the page: the last one of a flood of changes, once, when the reader has stopped. */
+export function createVoice() {
+  const node = html("p", { class: "rc-voice", role: "status" });
+  let heard;
+  let timer;
+  return {
+    node,
+    /** The sentence of now. The first one, of a page that has just opened, is not said unless it is to be. */
+    hear(text, aloud = heard !== undefined && heard !== text) {
+      heard = text;
+      if (!aloud) return;
+      clearTimeout(timer);
+      write(node, "");
+      timer = setTimeout(() => {
+        write(node, text);
+        timer = setTimeout(write, KEPT, node, "");
+      }, QUIET);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
 
 /** A note that floats beside a point of the chart; the same words are the point's accessible name. */
 export function createHint(stage) {
@@ -143,16 +177,6 @@ export function createHint(stage) {
 export function showLink(link, href) {
   link.hidden = href === null;
   if (href !== null) link.href = href;
-}
-
-/** Who measured what is shown of a device. */
-export function sourceOf(spec, device) {
-  return "own" in device ? `run of ${device.own}` : spec.source;
-}
-
-/** "AMD EPYC (run of 2026-11-30)": a device in a list of choices. */
-export function titleOf(device) {
-  return "own" in device ? `${device.name} (run of ${device.own})` : device.name;
 }
 
 /** Show a note, or hide it when there is nothing to say. */

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from ... import words as fmt
 from ... import work as rules
 from ...catalogue import Device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import Work
-from .. import format as fmt
 from ..standin import bars_figure
 from . import _common
 
@@ -99,7 +99,7 @@ def _sentence(card: Device, precision: Precision, v: dict) -> str:
     if v["bound"] == "balanced":
         return f"{facts} Both take the same time, within 1{fmt.SPACE}%. Balanced, at the ridge point: {least}."
     longer = "The bytes take" if v["bound"] == "memory" else "The arithmetic takes"
-    times = fmt.significant(v["factor"], 3 if v["factor"] < 10 else 2)
+    times = fmt.in_powers(v["factor"], 3 if v["factor"] < 10 else 2)
     return f"{facts} {longer} {times} times as long. Hence {v['bound']}-bound: {least}."
 
 

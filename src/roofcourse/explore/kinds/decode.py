@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cache
 
 from ... import inference, llm, palette
+from ... import words as fmt
 from ...catalogue import Device, devices
 from ...llm.formats import WeightFormat, cache_bytes, weight_format
 from ...precision import PRECISIONS
-from .. import format as fmt
 from ..own import OwnDevice
 from ..standin_decode import decode_figure
 from . import _common

@@ -10,10 +10,10 @@ from functools import cache
 from math import ceil
 
 from ... import palette
+from ... import words as fmt
 from ...catalogue import Device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import gemm
-from .. import format as fmt
 from ..standin import own_swatch
 from ..standin_intensity import intensity_figure
 from . import _common
@@ -83,7 +83,7 @@ def _sentence(card: Device, precision: Precision, v: dict) -> str:
     name, intensity = precision.label, fmt.intensity(v["intensity"])
     first = (
         f"X ({v['m']} × {v['k']}) times A ({v['k']} × {v['n']}) in {name} is {fmt.flop(v['flop'])} and moves "
-        f"{fmt.nbytes(v['bytes'])}: I = {intensity}."
+        f"{fmt.nbytes(v['bytes'])}: I\u00a0=\u00a0{intensity}."
     )
     share = v[f"percent_{v['largest']}"]
     same = [p for p in PARTS if v[f"bytes_{p}"] == v[f"bytes_{v['largest']}"]]

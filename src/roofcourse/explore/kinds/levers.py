@@ -12,10 +12,10 @@ from functools import cache
 from itertools import combinations
 
 from ... import loopnest, work
+from ... import words as fmt
 from ...bench import Bundled
 from ...catalogue import device, devices
 from ...work import Work
-from .. import format as fmt
 from ..own import OwnDevice
 from ..standin_levers import levers_figure, throughput_axis
 from . import _common
@@ -30,7 +30,7 @@ WORTH = 1.05
 #: The launches are what bounds a kernel where they take more than this part of its time.
 MOSTLY = 0.5
 
-#: Name in the state, words, and language: "less" (bytes), "compute", "lose" (less).
+#: Name in the state, words, and language: "less" (bytes), "compute", "both", "lose" (less).
 LEVERS = (
     ("fuse", "fuse into one pass", "less"),
     ("together", "store each field together", "less"),
@@ -40,7 +40,7 @@ LEVERS = (
     ("rows256", "batch 256 rows", "less"),
     ("skip", "skip the padding, a quarter", "less"),
     ("half", "numbers of 2 bytes", "less"),
-    ("fp8", "FP8", "compute"),
+    ("fp8", "FP8", "both"),
     ("matrix", "matrix units", "compute"),
     ("winograd", "Winograd's algorithm", "compute"),
     ("causal", "skip the masked half", "compute"),

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from ... import words as fmt
 from ...catalogue import SWEEP_SIZE, Device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import gemm
-from .. import format as fmt
 from ..model import rows_at_intensity
 from ..own import OwnDevice
 from ..standin import sweep_figure

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from ... import words as fmt
 from ...bench import Bundled
 from ...catalogue import Device, device, devices
-from .. import format as fmt
+from ...measure.checks import CACHE_FACTOR
 from ..own import OwnDevice
 from ..standin_measurement import measurement_figure
 from . import _common
@@ -19,10 +20,10 @@ from . import _common
 LABEL = "what a benchmark measures"
 #: Name in the state, words of the list, words of a sentence. The first four only move data.
 KERNELS = (
-    ("copy", "copy", "copy"),
-    ("add", "add", "add"),
-    ("triad", "triad", "triad"),
-    ("read_reduce", "read and sum", "reading sum"),
+    ("copy", "copy", "a copy"),
+    ("add", "add", "an add"),
+    ("triad", "triad", "a triad"),
+    ("read_reduce", "read and sum", "a reading sum"),
     ("fma_fp32", "FMA sweep, FP32", "FP32"),
     ("fma_fp64", "FMA sweep, FP64", "FP64"),
 )
@@ -32,8 +33,8 @@ OWN = True
 POINTS = 24
 DEFAULTS = {"kernel": "copy", "device": "h100", "point": 7}
 
-#: From this multiple of the L2 on, hardly anything of one pass is left in it for the next.
-PAST_CACHE = 4
+#: From this multiple of the L2 on, hardly anything of one pass is left in it for the next: the protocol's own rule.
+PAST_CACHE = CACHE_FACTOR
 #: The launch is what is timed where it takes more than this part of the time.
 MOSTLY = 0.5
 
@@ -207,7 +208,7 @@ def _sentence(card: Device | OwnDevice, kernel: str, v: dict) -> str:
             "memory": f"The arrays are far larger than the {level} ({cache_size}): this is memory bandwidth.",
         }[v["region"]]
         return (
-            f"{on}, a {words} with a working set of {size(v['working_set'])} takes {took}: "
+            f"{on}, {words} with a working set of {size(v['working_set'])} takes {took}: "
             f"{fmt.rate(v['bytes_per_s'])}, {share} of B. {why}{doubt}"
         )
     limit = "slope" if v["bound"] == "memory" else "flat part"

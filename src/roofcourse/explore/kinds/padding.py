@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import cache
 
 from ... import palette
+from ... import words as fmt
 from ...catalogue import SWEEP_SIZE, Device, device, devices
 from ...precision import PRECISIONS, Precision
 from ...work import gemm
-from .. import format as fmt
 from ..own import OwnDevice
 from ..standin import own_swatch
 from ..standin_padding import padding_figure, seconds_axis
@@ -21,7 +21,7 @@ LABEL = "padding to a block of rows"
 OWN = True
 LARGEST_M = 1024
 #: Rows of a block that can be chosen; 1 pads nothing.
-TILES = (1, 8, 16, 32, 64, 128, 256)
+TILES = (1, 8, 16, 32, 64, 128, 256, 512)
 DEFAULTS = {"m": 2, "tile": 32, "precision": "fp64", "device": "rtx4080"}
 
 #: F and B are measured and good to some percent: by so much a time may be shorter than its bound.

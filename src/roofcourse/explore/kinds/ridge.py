@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import cache
 
 from ... import palette
+from ... import words as fmt
 from ...catalogue import device, devices
 from ...precision import PRECISIONS
 from ...precision import precision as _precision
 from ...roofline import Roofline
 from ...second_sources import peak_range
-from .. import format as fmt
 from ..own import OwnDevice
 from ..standin import lowest_throughput, own_swatch
 from ..standin_roofs import roofs_figure

@@ -52,7 +52,7 @@ export function createBoundsChart(font) {
       svg("path", { class: "rc-major", d: NAMED.map(([seconds]) => line(seconds)).join("") }),
       svg("path", { class: "rc-axis", d: `M${LEFT} ${TOP}V${foot}H${width - RIGHT}` }),
       ...NAMED.map(([seconds, name]) => svg("text", { x: x(seconds), y: foot + 17, "text-anchor": "middle" }, name)),
-      svg("text", { class: "rc-title", x: width / 2, y: foot + 36, "text-anchor": "middle" }, "least time, one step is a factor of ten"),
+      svg("text", { class: "rc-title", x: width / 2, y: foot + 36, "text-anchor": "middle" }, "lower bound of the time, one step is a factor of ten"),
     );
     return true;
   }
@@ -69,25 +69,26 @@ export function createBoundsChart(font) {
       write(row.title, titles[row.bound]);
       const wins = v.bound === row.bound || v.bound === "balanced";
       set(row.bar, { width: seconds === undefined ? 0 : x(seconds) - LEFT, "data-wins": String(wins) });
-      placeTime(row, seconds, wins, narrow ? 14 : 16);
+      placeTime(row, seconds, wins, narrow ? 14 : 16, v.available ? x(v.bound_seconds) : 0);
     }
     if (!v.available) set(limit, { d: "" });
     else set(limit, { d: `M${x(v.bound_seconds).toFixed(1)} ${TOP - 4}V${foot}` });
   }
 
-  /** The answer at the end of its bar: beyond it where there is room, else inside. */
-  function placeTime(row, seconds, wins, size) {
+  /** The answer at the end of its bar: beyond it where there is room, and beyond the line of the bound where that crosses it; else inside. */
+  function placeTime(row, seconds, wins, size, line) {
     set(row.time, { "data-rc-exact": seconds === undefined ? "" : String(seconds) });
     if (seconds === undefined) {
       write(row.time, "");
       return;
     }
     const words = `${wins ? "T\u00a0≥\u00a0" : ""}${time3(seconds)}`;
-    const end = x(seconds);
-    const inside = end + 10 + textWidth(words, `700 ${size}px ${font()}`) > width;
+    const wide = textWidth(words, `700 ${size}px ${font()}`);
+    const end = !wins && line < x(seconds) + 12 + wide ? Math.max(line, x(seconds)) : x(seconds);
+    const inside = end + 10 + wide > width;
     write(row.time, words);
     set(row.time, {
-      x: inside ? end - 9 : end + 9, "text-anchor": inside ? "end" : "start", "data-inside": String(inside && wins),
+      x: inside ? x(seconds) - 9 : end + 9, "text-anchor": inside ? "end" : "start", "data-inside": String(inside && wins),
       "font-size": size, "font-weight": wins ? 700 : 400,
     });
   }

@@ -1,6 +1,6 @@
 // What the explorer of chapter 1 says about one state. Twin: explore/kinds/bounds.py.
 
-import { bytes, flop, listed, rate, significant, tflops, time, withArticle } from "../format.js";
+import { bytes, flop, inPowers, listed, rate, tflops, time, withArticle } from "../format.js";
 import { timeBounds } from "../model.js";
 import { deviceOf, precisionOf } from "../spec.js";
 
@@ -44,5 +44,5 @@ function boundsSentence(spec, device, precision, v) {
   const least = `T\u00a0≥\u00a0${time(v.bound_seconds)}`;
   if (v.bound === "balanced") return `${facts} Both take the same time, within 1\u00a0%. Balanced, at the ridge point: ${least}.`;
   const longer = v.bound === "memory" ? "The bytes take" : "The arithmetic takes";
-  return `${facts} ${longer} ${significant(v.factor, v.factor < 10 ? 3 : 2)} times as long. Hence ${v.bound}-bound: ${least}.`;
+  return `${facts} ${longer} ${inPowers(v.factor, v.factor < 10 ? 3 : 2)} times as long. Hence ${v.bound}-bound: ${least}.`;
 }

@@ -50,7 +50,7 @@ export function createDecodeChart(spec, font) {
       part,
       pin: svg("path", { class: part === "step" ? "rc-gap" : "rc-leader" }),
       cross: svg("path", { class: part === "step" ? "rc-cross" : "rc-cross rc-plain" }),
-      words: svg("text", { class: part === "step" ? "rc-answer rc-halo" : "rc-halo" }),
+      words: svg("text", { class: part === "step" ? "rc-reply rc-halo" : "rc-halo" }),
     })),
   };
   node.append(total, ...pieces.flatMap((p) => [p.bar, p.key, p.name, p.share]), grid, ...rows.map((row) => row.bar), limit,

@@ -35,7 +35,7 @@ export function createIntensityChart(font) {
   const ridgeName = svg("text", { class: "rc-own-name", y: BAND_TOP - 36, "text-anchor": "middle" });
   const pin = svg("path", { class: "rc-gap" });
   const dot = svg("circle", { class: "rc-chosen", cy: (BAND_TOP + BAND_FOOT) / 2, r: 8 });
-  const answer = svg("text", { class: "rc-answer rc-halo", y: BAND_TOP - 13, "text-anchor": "middle" });
+  const answer = svg("text", { class: "rc-reply rc-halo", y: BAND_TOP - 13, "text-anchor": "middle" });
   node.append(total, ...pieces.flatMap((p) => [p.bar, p.letter, p.key, p.share, p.size]), ...Object.values(regions), grid,
     others, ridge, ...Object.values(words), ridgeName, pin, dot, answer);
 
@@ -94,7 +94,7 @@ export function createIntensityChart(font) {
       write(piece.letter, across > 26 && part !== "scales" && rank >= 0 ? SHORT[part] : "");
       set(piece.letter, { x: left + across / 2 });
       left += across;
-      const column = 1 + (Math.max(rank, 0) * (width - 2)) / present.length;
+      const column = 1 + Math.max(rank, 0) * (width - 2) * (present.length > 3 ? 0.23 : 1 / 3); // "scales" is the longest, and last
       write(piece.share, rank < 0 ? "" : `${SHORT[part]} ${share < 0.1 ? "< 0.1\u00a0%" : percent3(share)}`);
       write(piece.size, rank < 0 ? "" : bytes(v[`bytes_${part}`]));
       set(piece.key, { x: column });

@@ -44,7 +44,7 @@ function intensitySentence(device, precision, v) {
   const name = precision.label;
   const { m, n, k } = v;
   const first = `X (${m} × ${k}) times A (${k} × ${n}) in ${name} is ${flop(v.flop)} and moves ${bytes(v.bytes)}: `
-    + `I = ${intensity(v.intensity)}.`;
+    + `I\u00a0=\u00a0${intensity(v.intensity)}.`;
   const share = percent3(v[`percent_${v.largest}`]);
   const same = Object.keys(PARTS).filter((part) => v[`bytes_${part}`] === v[`bytes_${v.largest}`]);
   const capital = (text) => text[0].toUpperCase() + text.slice(1);

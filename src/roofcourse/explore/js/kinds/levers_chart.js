@@ -3,10 +3,11 @@
 import { set, svg } from "../dom.js";
 import { significant, tflops, tick, time3 } from "../format.js";
 import { placeNear, textWidth } from "../labels.js";
-import { decades, logScale, lowestThroughput } from "../scale.js";
+import { decades, logScale, lowestThroughput, seenWith } from "../scale.js";
 
 // FLOP/byte and FLOP/s; the same as standin_levers.py.
 const LEVER_RANGE = { x: [0.01, 1e4], y: [1e9, 1e16] };
+const SAME = 9; // pixels: crosses nearer than this lie on each other
 const LEAST = 0.0075; // FLOP/byte; no kernel's point is lower on a device than B times this, its launches aside
 
 const leverLine = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
@@ -28,7 +29,7 @@ export function createLeversChart(font, spec) {
     if (!changed) return false;
     const narrow = width < 560;
     size = narrow ? 11 : 12;
-    const height = narrow ? 390 : Math.round(Math.min(520, Math.max(420, width * 0.6)));
+    const height = narrow ? 390 : seenWith(Math.round(Math.min(520, Math.max(420, width * 0.6))));
     const left = narrow ? 52 : 60;
     box = { x: left, y: 30, width: width - left - 10, height: height - 76 };
     x = logScale(...LEVER_RANGE.x, box.x, box.x + box.width);
@@ -95,8 +96,11 @@ export function createLeversChart(font, spec) {
     const spots = there.map((place) => ({ x: x(place.intensity), y: y(place.flop_per_s) }));
     const parts = [svg("path", { class: "rc-gap", d: leverLine(spots.map((spot) => [spot.x, spot.y])) })];
     spots.forEach((spot, i) => {
+      // Crosses, since no point here is measured.
       const end = i === spots.length - 1;
-      parts.push(svg("circle", { class: end ? "rc-chosen" : "rc-chosen rc-open", cx: spot.x, cy: spot.y, r: end ? 8 : i === 0 ? 6 : 3.5 }));
+      const arm = end ? 9 : i === 0 ? 7 : 4;
+      const d = `M${(spot.x - arm).toFixed(1)} ${spot.y.toFixed(1)}h${2 * arm}m${-arm} ${-arm}v${2 * arm}`;
+      parts.push(svg("path", { class: end ? "rc-cross rc-now" : "rc-cross", d }));
     });
     const marks = spots.flatMap((spot, i) => (i === 0 ? [spot] : [0.25, 0.5, 0.75, 1].map((s) => ({
       x: spots[i - 1].x + s * (spot.x - spots[i - 1].x), y: spots[i - 1].y + s * (spot.y - spots[i - 1].y) }))));
@@ -104,16 +108,19 @@ export function createLeversChart(font, spec) {
       : v.available ? `${time3(v.before_seconds)} to ${time3(v.after_seconds)}: ×\u00a0${significant(v.gain, 3)}` : "no such roof measured";
     const px = size + 3;
     const long = widthOf(answer, 700, px) + 16;
-    const card = placeNear(spots[spots.length - 1], { width: long, height: px + 12 }, box, taken, marks);
-    const boxes = [...taken, { ...card, width: long, height: px + 12 }];
+    const boxes = [...taken, ...spots.map((spot) => ({ x: spot.x - 9, y: spot.y - 9, width: 18, height: 18 }))];
+    if (spots.length > 1) { // first, for there are few places where it names the right cross
+      const word = { width: widthOf("before") + 4, height: size + 4 };
+      const others = spots.filter((spot) => Math.hypot(spot.x - spots[0].x, spot.y - spots[0].y) > SAME);
+      const near = placeNear(spots[0], word, box, boxes, marks, others);
+      parts.push(svg("text", { class: "rc-halo", x: near.x + 2, y: near.y + size, "font-size": size }, "before"));
+      boxes.push({ ...near, ...word });
+    }
+    const card = placeNear(spots[spots.length - 1], { width: long, height: px + 12 }, box, boxes, marks);
     parts.push(
       svg("rect", { class: "rc-card", x: card.x, y: card.y, width: long, height: px + 12, rx: 5 }),
-      svg("text", { class: "rc-answer", x: card.x + 8, y: card.y + px + 3, "font-size": px }, answer),
+      svg("text", { class: "rc-reply", x: card.x + 8, y: card.y + px + 3, "font-size": px }, answer),
     );
-    if (spots.length > 1) {
-      const near = placeNear(spots[0], { width: widthOf("before") + 4, height: size + 4 }, box, boxes, marks);
-      parts.push(svg("text", { class: "rc-halo", x: near.x + 2, y: near.y + size, "font-size": size }, "before"));
-    }
     layers.here.replaceChildren(...parts);
   }
 

@@ -2,8 +2,8 @@
 
 import { set, svg, write } from "../dom.js";
 import { intensity, percent, significant, tflops, tick, time3 } from "../format.js";
-import { placeNear, spread, textWidth } from "../labels.js";
-import { betweenDecades, decades, logScale, lowestThroughput } from "../scale.js";
+import { overlaps, placeNear, spread, textWidth } from "../labels.js";
+import { betweenDecades, decades, logScale, lowestThroughput, seenWith } from "../scale.js";
 import { colourBy } from "../shell.js";
 import { deviceOf, labelOf, precisionOf } from "../spec.js";
 import { sweepPoint } from "./m_sweep_model.js";
@@ -23,7 +23,7 @@ function layoutFor(width, font, names, range) {
   const small = narrow ? 11 : 12;
   const room = (words, weight) => Math.ceil(Math.max(...words.map((word) => textWidth(word, `${weight} ${small}px ${font}`))));
   const frame = { x: room(range.map((v) => tick(v / 1e12)), 400) + 10, y: 42, right: room(names, 700) + (narrow ? 13 : 18) };
-  const height = narrow ? 390 : Math.round(Math.min(540, Math.max(430, width * 0.62)));
+  const height = narrow ? 390 : seenWith(Math.round(Math.min(540, Math.max(430, width * 0.62))));
   return {
     narrow,
     width,
@@ -78,17 +78,18 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
   }
 
   function drawGrid() {
-    const { frame, small, normal, height } = layout;
+    const { frame, small, normal, height, width } = layout;
     const bottom = frame.y + frame.height;
     const right = frame.x + frame.width;
     const vertical = (values) => values.map((v) => `M${x(v).toFixed(1)} ${frame.y}V${bottom}`).join("");
     const horizontal = (values) => values.map((v) => `M${frame.x} ${y(v).toFixed(1)}H${right}`).join("");
     const throughputs = decades(...range);
+    const tight = x(10) - x(1) < textWidth(tick(INTENSITY[1]), `400 ${small}px ${font()}`) + 6;
     layers.grid.replaceChildren(
       svg("path", { class: "rc-minor", d: vertical(betweenDecades(...INTENSITY)) + horizontal(betweenDecades(...range)) }),
       svg("path", { class: "rc-major", d: vertical(decades(...INTENSITY)) + horizontal(throughputs) }),
       svg("path", { class: "rc-axis", d: `M${frame.x} ${bottom}H${right}` }),
-      ...decades(...INTENSITY).map((v) => text({ x: x(v), y: bottom + 17, "text-anchor": "middle" }, tick(v), small)),
+      ...decades(...INTENSITY).filter((_, i) => !tight || i % 2 === 0).map((v) => text({ x: x(v), y: bottom + 17, "text-anchor": "middle" }, tick(v), small)),
       ...throughputs.map((v) => text({ x: frame.x - 8, y: y(v) + 4, "text-anchor": "end" }, tick(v / 1e12), small)),
       text({ class: "rc-title", x: frame.x + frame.width / 2, y: height - 8, "text-anchor": "middle" },
         "arithmetic intensity (FLOP/byte)", normal),
@@ -109,7 +110,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
   function drawScene(state, ridgeRows) {
     const device = deviceOf(spec, state.device);
     const precision = precisionOf(spec, state.precision);
-    scene = { device: state.device, precision: state.precision, forbidden: [], marks: [], line: [] };
+    scene = { device: state.device, precision: state.precision, forbidden: [], names: [], alone: false, marks: [], line: [] };
     drawOthers(device, precision);
     drawChosen(device, precision, ridgeRows);
   }
@@ -120,7 +121,8 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     const present = spec.devices.filter((device) => precision.name in device.roofs);
     const wishes = present.map((device) => y(device.roofs[precision.name].peak));
     const gap = small + 3;
-    const shown = narrow ? sparse(present, wishes, chosen, gap) : present.map((_, i) => i);
+    const crowded = narrow || (present.length - 1) * gap > frame.height - 8; // a narrow window, or a low one
+    const shown = crowded ? sparse(present, wishes, chosen, gap) : present.map((_, i) => i);
     const places = spread(shown.map((i) => wishes[i]), gap, frame.y + 4, frame.y + frame.height - 4);
     layers.others.replaceChildren();
     present.forEach((device, i) => {
@@ -146,12 +148,13 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
           svg("path", { class: "rc-leader", d: `M${right + 1} ${wishes[i].toFixed(1)}L${right + 9 - near} ${at.toFixed(1)}H${right + 12 - near}` }),
           text({ x: right + 15 - near, y: at + small * 0.36, "font-weight": own ? 700 : 400 }, labelOf(device), small),
         );
+        scene.names.push(textBox(labelOf(device), small, right + 15 - near, at + small * 0.36, 700));
       }
       layers.others.append(group);
     });
   }
 
-  /** On a narrow screen: the chosen device's label, then each other one that needs no moving. */
+  /** Where there is no room for all: the chosen device's label, then each other one that needs no moving. */
   function sparse(present, wishes, chosen, gap) {
     const order = present.map((_, i) => i).sort((a, b) => (present[b] === chosen) - (present[a] === chosen));
     const kept = [];
@@ -181,8 +184,9 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
       svg("path", { class: "rc-under", "data-bound": "compute", d: `${points(flat)}Z` }),
     );
 
-    nameRegion("memory", frame.x + 9, x(ridge) - 6, bottom - 9);
-    nameRegion("compute", x(ridge) + 9, right - 4, bottom - 9);
+    // The foot of the margin is free, except where an own device is as slow as that.
+    const named = [nameRegion("memory", frame.x + 9, [x(ridge) - 6], bottom - 9), nameRegion("compute", x(ridge) + 9, [right - 4, layout.width - 2], bottom - 9)];
+    scene.alone = named.includes(false);
 
     const rows = ridgeRows === undefined || layout.narrow ? "" : `, M ≈ ${significant(ridgeRows, 3)}`;
     const label = `ridge point ${intensity(ridge)}${rows}`;
@@ -202,17 +206,28 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     }
   }
 
-  /** "memory-bound" at the foot of its region: on one line, else on two, else not at all. */
-  function nameRegion(bound, left, right, baseline) {
+  /** "memory-bound" at the foot of its region: up to the first of the `ends` where it fits on one line or else on two. Whether it fits. */
+  function nameRegion(bound, left, ends, baseline) {
     const { normal } = layout;
-    for (const lines of [[`${bound}-bound`], [`${bound}-`, "bound"]]) {
-      const boxes = lines.map((line, i) => textBox(line, normal, left, baseline - (lines.length - 1 - i) * normal * 1.2, 600));
-      if (boxes.some((box) => box.x + box.width > right)) continue;
-      lines.forEach((line, i) => {
-        layers.shade.append(text({ class: "rc-bound", "data-bound": bound, x: left, y: boxes[i].y + normal }, line, normal));
-      });
-      scene.forbidden.push(...boxes);
-      return;
+    for (const end of ends) {
+      for (const lines of [[`${bound}-bound`], [`${bound}-`, "bound"]]) {
+        // Bold, as it is where the point stands.
+        const boxes = lines.map((line, i) => textBox(line, normal, left, baseline - (lines.length - 1 - i) * normal * 1.2, 700));
+        if (boxes.some((box) => box.x + box.width > end || scene.names.some((name) => overlaps(box, name)))) continue;
+        lines.forEach((line, i) => {
+          layers.shade.append(text({ class: "rc-bound", "data-bound": bound, x: left, y: boxes[i].y + normal }, line, normal));
+        });
+        scene.forbidden.push(...boxes);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Of two regions one name alone is only shown while the point is there: else it would seem to be the point's. */
+  function showNames(bound) {
+    for (const word of layers.shade.querySelectorAll(".rc-bound")) {
+      set(word, { visibility: scene.alone && word.dataset.bound !== bound ? "hidden" : "inherit" });
     }
   }
 
@@ -225,10 +240,8 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     svg("circle", { class: "rc-target", cx: at.x, cy: at.y, r: 11 }),
     svg("circle", { class: "rc-spot", cx: at.x, cy: at.y, r: layout.narrow ? 3.6 : 4.2 }));
     mark.addEventListener("click", () => onPick({ m: v.m }));
-    mark.addEventListener("pointerenter", () => onHint(hint, at.x, at.y));
-    mark.addEventListener("pointerleave", () => onHint(null));
-    mark.addEventListener("focus", () => onHint(hint, at.x, at.y));
-    mark.addEventListener("blur", () => onHint(null));
+    for (const name of ["pointerenter", "focus"]) mark.addEventListener(name, () => onHint(hint, at.x, at.y));
+    for (const name of ["pointerleave", "blur"]) mark.addEventListener(name, () => onHint(null));
     mark.addEventListener("keydown", (event) => markKey(event, v.m));
     at.node = mark;
     scene.marks.push(at);
@@ -262,7 +275,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     const part = (tag, name) => svg(tag, { class: name });
     here = {
       gap: part("path", "rc-gap"), ring: part("circle", "rc-chosen"), cross: part("path", "rc-cross"),
-      card: part("rect", "rc-card"), lines: [0, 1, 2].map((i) => part("text", i === 0 ? "rc-answer" : "rc-detail")),
+      card: part("rect", "rc-card"), lines: [0, 1, 2].map((i) => part("text", i === 0 ? "rc-reply" : "rc-detail")),
     };
     layers.here.replaceChildren(here.gap, here.cross, here.ring, here.card, ...here.lines);
   }
@@ -276,6 +289,7 @@ export function createSweepChart(spec, font, { onPick, onHint }) {
     set(node, { "data-bound": values.bound || "none", "aria-label": `Roofline chart. ${values.sentence}` });
     if (!values.available) return;
 
+    showNames(values.bound);
     rove(values.m);
     const px = x(values.intensity);
     const roofY = y(values.attainable);

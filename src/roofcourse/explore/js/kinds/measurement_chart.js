@@ -3,7 +3,7 @@
 import { set, svg, write } from "../dom.js";
 import { rate, tflops, tick, time3 } from "../format.js";
 import { textWidth } from "../labels.js";
-import { betweenDecades, decades, logScale } from "../scale.js";
+import { betweenDecades, decades, logScale, seenWith } from "../scale.js";
 import { binarySize, isFma } from "./measurement_model.js";
 
 // The axes of explore/standin_measurement.py: all cards and kernels fit in, so that only what changes moves.
@@ -39,7 +39,7 @@ export function createMeasurementChart(font) {
   const name = svg("text", { class: "rc-own-name rc-halo" });
   const marks = svg("g");
   const chosen = svg("circle", { r: 8 });
-  const answer = [svg("text", { class: "rc-answer rc-halo", "text-anchor": "end" }), svg("text", { class: "rc-halo", "text-anchor": "end" })];
+  const answer = [svg("text", { class: "rc-reply rc-halo", "text-anchor": "end" }), svg("text", { class: "rc-halo", "text-anchor": "end" })];
   node.append(grid, ...regions.flatMap((r) => [r.band, r.edge, r.word]), launch, roof, name, marks, chosen, ...answer);
 
   let width = 0;
@@ -54,7 +54,7 @@ export function createMeasurementChart(font) {
 
   function frame(axes) {
     const narrow = width < 560;
-    const height = narrow ? 340 : 420;
+    const height = narrow ? 340 : seenWith(420);
     const small = narrow ? 11 : 12;
     const rates = decades(...axes.y);
     const left = Math.ceil(Math.max(...rates.map((v) => textWidth(tick(v / axes.unit), `400 ${small}px ${font()}`)))) + 10;
@@ -69,7 +69,7 @@ export function createMeasurementChart(font) {
       svg("path", { class: "rc-minor", d: across(betweenDecades(...axes.y)) }),
       svg("path", { class: "rc-major", d: across(rates) + axes.ticks.map(([v]) => `M${x(v).toFixed(1)} ${PLOT_TOP}V${foot}`).join("") }),
       svg("path", { class: "rc-axis", d: `M${left} ${foot}H${right}` }),
-      ...axes.ticks.map(([v, words]) => svg("text", { x: x(v), y: foot + 17, "text-anchor": "middle", "font-size": small }, words)),
+      ...axes.ticks.filter((_, i) => width > 330 || i % 2 === 0).map(([v, words]) => svg("text", { x: x(v), y: foot + 17, "text-anchor": "middle", "font-size": small }, words)),
       ...rates.map((v) => svg("text", { x: left - 6, y: y(v) + 4, "text-anchor": "end", "font-size": small }, tick(v / axes.unit))),
       svg("text", { class: "rc-title", x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, axes.foot),
       svg("text", { class: "rc-title", x: 2, y: 13 }, axes.title),

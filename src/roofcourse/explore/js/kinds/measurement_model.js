@@ -6,7 +6,7 @@ import { deviceOfRun } from "../run.js";
 import { deviceOf } from "../spec.js";
 
 /** From this multiple of the L2 on, hardly anything of one pass is left in it for the next. */
-const PAST_CACHE = 4;
+const PAST_CACHE = 8;
 /** The launch is what is timed where it takes more than this part of the time. */
 const MOSTLY = 0.5;
 
@@ -81,7 +81,7 @@ function measurementSentence(spec, device, kernel, v) {
       partly: `The arrays are less than ${PAST_CACHE} times the ${level} (${cacheSize}): it may still serve a part.`,
       memory: `The arrays are far larger than the ${level} (${cacheSize}): this is memory bandwidth.`,
     }[v.region];
-    return `${on}, a ${words} with a working set of ${binarySize(v.working_set)} takes ${took}: `
+    return `${on}, ${words} with a working set of ${binarySize(v.working_set)} takes ${took}: `
       + `${rate(v.bytes_per_s)}, ${share} of B. ${why}${doubt}`;
   }
   const limit = v.bound === "memory" ? "slope" : "flat part";

@@ -3,12 +3,12 @@
 import { set, svg, write } from "../dom.js";
 import { time3 } from "../format.js";
 import { textWidth } from "../labels.js";
-import { betweenDecades, logScale } from "../scale.js";
+import { betweenDecades, logScale, seenWith } from "../scale.js";
 import { MOST_ROWS, paddingTimes } from "./padding_model.js";
 
 // The axes of explore/standin_padding.py: all cards and precisions fit in, so that only what changes moves.
 const PADDING_SECONDS = [3e-7, 0.5];
-const PADDING_TIMES = [[1e-5, "10 µs"], [1e-4, "100 µs"], [1e-3, "1 ms"], [1e-2, "10 ms"], [1e-1, "100 ms"], [1, "1 s"], [10, "10 s"], [100, "100 s"]];
+const PADDING_TIMES = [[1e-6, "1 µs"], [1e-5, "10 µs"], [1e-4, "100 µs"], [1e-3, "1 ms"], [1e-2, "10 ms"], [1e-1, "100 ms"], [1, "1 s"], [10, "10 s"], [100, "100 s"]];
 const PADDING_ROWS = [1, 4, 16, 64, 256, 1024];
 const BLOCK_TOP = 22; // of the strip of executed rows
 const BLOCK_HEIGHT = 16;
@@ -47,7 +47,7 @@ export function createPaddingChart(font, spec) {
   const chosen = svg("circle", { r: 7.5 });
   const cross = svg("path", { class: "rc-cross" });
   const absent = svg("text", { class: "rc-absent", "text-anchor": "middle" });
-  const answer = [svg("text", { class: "rc-answer rc-halo", "text-anchor": "end" }), svg("text", { class: "rc-halo", "text-anchor": "end" })];
+  const answer = [svg("text", { class: "rc-reply rc-halo", "text-anchor": "end" }), svg("text", { class: "rc-halo", "text-anchor": "end" })];
   const model = svg("g", {}, here, plain, padded, plainName, paddedName, marks, gap, cross, chosen, ...answer);
   node.append(grid, waste, useful, rowsWord, model, absent);
 
@@ -63,7 +63,7 @@ export function createPaddingChart(font, spec) {
 
   function drawFrame() {
     const narrow = width < 560;
-    const height = narrow ? 370 : 440;
+    const height = narrow ? 370 : seenWith(440);
     const small = narrow ? 11 : 12;
     const left = Math.ceil(Math.max(...times.map(([, words]) => textWidth(words, `400 ${small}px ${font()}`)))) + 10;
     const right = width - 14;
@@ -104,7 +104,7 @@ export function createPaddingChart(font, spec) {
     set(padded, { d: pathOf("padded_seconds") });
     const [lower, upper] = [y(line[0].bound_seconds), y(line[0].padded_seconds)];
     const apart = lower - upper > 24;
-    write(plainName, apart ? "bound without padding" : "bound, padded or not");
+    write(plainName, apart ? "bound without padding" : line.some((p) => p.padded_seconds > p.bound_seconds) ? "bounds: padded, and without" : "bound, padded or not");
     write(paddedName, apart ? `bound, blocks of ${v.tile}` : "");
     set(plainName, { x: left + 6, y: lower + 16 < foot - 44 ? lower + 16 : lower - 26 }); // the foot is the answer's
     set(paddedName, { x: left + 6, y: upper + 16 });

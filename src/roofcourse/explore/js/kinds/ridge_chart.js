@@ -3,7 +3,7 @@
 import { set, svg } from "../dom.js";
 import { intensity, tflops, tick } from "../format.js";
 import { placeNear, spread, textWidth } from "../labels.js";
-import { decades, logScale, lowestThroughput } from "../scale.js";
+import { decades, logScale, lowestThroughput, seenWith } from "../scale.js";
 import { labelOf } from "../spec.js";
 import { colourBy } from "../shell.js";
 import { crossingOf } from "./ridge_model.js";
@@ -33,6 +33,7 @@ export function createRidgeChart(spec, font, onPick) {
   for (const name of ["pointerdown", "pointermove"]) {
     node.addEventListener(name, (event) => { if (event.buttons === 1 && event.pointerType === "mouse") onPick(valueAt(event)); });
   }
+  node.addEventListener("click", (event) => onPick(valueAt(event))); // a finger that moves scrolls the page, one that taps picks
 
   /** What the names at the right end have to say: only that in which the roofs differ. */
   function namesOf(roofs) {
@@ -103,7 +104,7 @@ export function createRidgeChart(spec, font, onPick) {
     const narrow = width < 560;
     const size = narrow ? 11 : 12;
     const room = 16 + Math.max(...namesOf(roofs).map((name) => textWidth(name, `700 ${size}px ${font()}`)));
-    const height = narrow ? 390 : Math.round(Math.min(540, Math.max(430, width * 0.62)));
+    const height = narrow ? 390 : seenWith(Math.round(Math.min(540, Math.max(430, width * 0.62))));
     const left = narrow ? 44 : 56;
     box = { x: left, y: 30, width: width - left - room, height: height - 76 };
     x = logScale(...RANGE.x, box.x, box.x + box.width);
@@ -127,7 +128,7 @@ export function createRidgeChart(spec, font, onPick) {
       svg("path", { class: "rc-gap", d: `M${px.toFixed(1)} ${box.y}V${box.y + box.height}` }),
       svg("path", { class: "rc-cross", d: `${ticks.join("")}M${px.toFixed(1)} ${(py - 8).toFixed(1)}v16` }),
       svg("rect", { class: "rc-card", x: at.x, y: at.y, width: wide, height: 3 * (size + 5) + 6, rx: 5 }),
-      ...words.map((word, i) => svg("text", { class: i === 0 ? "rc-answer" : "", x: at.x + 8, y: at.y + (i + 1) * (size + 5) - 2, "font-size": size }, word)),
+      ...words.map((word, i) => svg("text", { class: i === 0 ? "rc-reply" : "", x: at.x + 8, y: at.y + (i + 1) * (size + 5) - 2, "font-size": size }, word)),
     );
   }
 

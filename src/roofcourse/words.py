@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 THIN = "\u202f"  # narrow no-break space, inside 1 000
 SPACE = "\u00a0"  # no-break space, between a number and its unit
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
@@ -29,6 +31,15 @@ def significant(value: float, count: int) -> str:
         decimals -= 1
         rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
     return f"{rounded:,f}".replace(",", THIN)
+
+
+def in_powers(value: float, count: int) -> str:
+    """As :func:`significant`, with a power of ten where that would be a row of noughts: 1.00 · 10¹²."""
+    if 1e-3 <= value < 1e6:
+        return significant(value, count)
+    rounded = Context(prec=count, rounding=ROUND_HALF_UP).create_decimal(Decimal(value))
+    digits, exponent = f"{rounded:.{count - 1}e}".split("e")
+    return f"{digits}{SPACE}·{SPACE}10{str(int(exponent)).translate(_RAISED)}"
 
 
 def _scaled(value: float, units: Sequence[tuple[float, str]], count: int) -> str:

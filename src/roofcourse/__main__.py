@@ -1,0 +1,7 @@
+"""``python -m roofcourse``: the command ``roofcourse``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())
