@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,6 +12,11 @@ from pathlib import Path
 class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         """A line for each of a page's dozens of files helps nobody."""
+
+    def handle(self) -> None:
+        """Nor does a traceback for a reader who leaves a page before all of it has come."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            super().handle()
 
 
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import serve
-from playwright.sync_api import Browser, Page, Request, Route
+from playwright.sync_api import Browser, Page
+from visits import Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "book" / "_build" / "html"
@@ -32,43 +33,6 @@ def addresses(site: Path) -> Iterator[dict[str, str]]:
         threading.Thread(target=http.serve_forever, daemon=True).start()
         yield {"http": serve.address(http), "file": site.as_uri() + "/"}
         http.shutdown()
-
-
-class Visit:
-    """One page of the site, open in a browser that reaches nothing but the site."""
-
-    def __init__(self, page: Page, base: str, scripts: bool):
-        self.page = page
-        self.base = base
-        self.scripts = scripts
-        self.problems: list[str] = []  # console errors, script errors, failed requests
-        self.outside: list[str] = []  # requests for anything that is not part of the site
-        page.route("**/*", self._gate)
-        page.on("console", lambda m: self.problems.append(f"{m.type}: {m.text}") if m.type in BAD else None)
-        page.on("pageerror", lambda error: self.problems.append(f"script error: {error}"))
-        page.on("requestfailed", self._failed)
-        page.on("response", lambda r: self.problems.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
-
-    def _gate(self, route: Route) -> None:
-        url = route.request.url
-        if url.startswith((self.base, "data:", "blob:")):
-            route.continue_()
-        else:
-            self.outside.append(url)
-            route.abort()
-
-    def _failed(self, request: Request) -> None:
-        if self.scripts or request.resource_type != "script":  # without JavaScript, preloaded scripts are cancelled
-            self.problems.append(f"failed: {request.url}")
-
-    def goto(self, path: str) -> Page:
-        self.page.goto(self.base + path)
-        if self.scripts:  # what a reader waits for: type set (and before it, explorers alive)
-            self.page.wait_for_function("!window.MathJax?.startup || window.MathJax.startup.promise.then(() => true)")
-        return self.page
-
-
-BAD = ("error", "warning")
 
 
 @pytest.fixture
@@ -93,4 +57,5 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator:
     for context in contexts:
         context.close()
     assert [problem for v in visits for problem in v.problems] == []
+    assert [url for v in visits for url in v.missed()] == []
     assert [url for v in visits for url in v.outside] == []
