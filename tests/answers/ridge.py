@@ -50,6 +50,6 @@ WRONG = {
         (100 * H100_B / 61.4727e12, "on the vector units"),
         (2, "Divide the two roofs"),
     ],
-    "3.5": [("h100", "One set"), ("h200", "Other measurements"), ("both", "Answer with one of")],
+    "3.5": [("h100", "Two sets of short runs"), ("h200", "Other measurements"), ("both", "Answer with one of")],
     "3.6": [("compute", "further to the right"), (1, "Answer with one of")],
 }

@@ -120,9 +120,9 @@ EXERCISES = (
         key="5.6",
         answer=lambda: "padding",
         options=REASONS,
-        nudge="What is special about 32 rows, and about the next step?",
+        nudge="Where is the time flat, and where does it step?",
         hint="What does the time do while the rows grow from 2 to 32? Look at the table of the four reasons.",
-        praise="A time that is flat while the useful work grows sixteenfold, and then steps up.",
+        praise="A time that hardly moves while the useful work grows sixteenfold and more, and then steps up.",
         wrong={
             "launch": "A launch costs a few microseconds. Here are two hundred.",
             "choice": "It has a part: two products of one row would take little more than half as long. But its mark, "

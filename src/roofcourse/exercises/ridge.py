@@ -140,7 +140,7 @@ EXERCISES = (
         hint="Both are compute-bound there. Look at every F that was measured: rc.peak_sources('h100', 'bf16').",
         praise="The range of one card lies inside that of the other: a different library turns the order round.",
         wrong={
-            "h100": "One set of measurements says so. Another one puts the H100 below the H200.",
+            "h100": "Two sets of short runs say so. The study puts the H100 below the H200.",
             "h200": "The study's two numbers say so. Other measurements of the same card put the H100 above.",
         },
     ),

@@ -8,6 +8,7 @@ import { decades, logScale, lowestThroughput, seenWith } from "../scale.js";
 // FLOP/byte and FLOP/s; the same as standin_levers.py.
 const LEVER_RANGE = { x: [0.01, 1e4], y: [1e9, 1e16] };
 const SAME = 9; // pixels: crosses nearer than this lie on each other
+const ARM = 9; // pixels: of the cross where it stands now
 const LEAST = 0.0075; // FLOP/byte; no kernel's point is lower on a device than B times this, its launches aside
 
 const leverLine = (pairs) => `M${pairs.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
@@ -81,10 +82,11 @@ export function createLeversChart(font, spec) {
       parts.push(svg("path", { class: own ? "rc-line" : "rc-faint", d: leverLine(corners) }));
       // Above its roof, or below where a higher roof is too near.
       const words = `${names[path]}: ${tflops(peak)}`;
-      const at = y(peak) - size - 8 < above ? y(peak) + size + 3 : y(peak) - 6;
-      above = y(peak);
       const weight = own ? 700 : 400;
       const long = widthOf(words, weight);
+      const crossed = there.some((place) => Math.abs(y(place.flop_per_s) - y(peak)) < ARM && x(place.intensity) > box.x + box.width - long - 2 - ARM);
+      const at = y(peak) - size - 8 < above ? y(peak) + size + 3 : y(peak) - (crossed ? ARM + 3 : 6);
+      above = y(peak);
       parts.push(svg("text", { class: "rc-halo", x: box.x + box.width - 2, y: at, "text-anchor": "end", "font-size": size, "font-weight": weight }, words));
       taken.push({ x: box.x + box.width - long - 6, y: at - size, width: long + 8, height: size + 5 });
     }
@@ -98,17 +100,20 @@ export function createLeversChart(font, spec) {
     spots.forEach((spot, i) => {
       // Crosses, since no point here is measured.
       const end = i === spots.length - 1;
-      const arm = end ? 9 : i === 0 ? 7 : 4;
+      const arm = end ? ARM : i === 0 ? 7 : 4;
       const d = `M${(spot.x - arm).toFixed(1)} ${spot.y.toFixed(1)}h${2 * arm}m${-arm} ${-arm}v${2 * arm}`;
       parts.push(svg("path", { class: end ? "rc-cross rc-now" : "rc-cross", d }));
     });
     const marks = spots.flatMap((spot, i) => (i === 0 ? [spot] : [0.25, 0.5, 0.75, 1].map((s) => ({
       x: spots[i - 1].x + s * (spot.x - spots[i - 1].x), y: spots[i - 1].y + s * (spot.y - spots[i - 1].y) }))));
-    const answer = places.length === 1 ? time3(v.before_seconds)
-      : v.available ? `${time3(v.before_seconds)} to ${time3(v.after_seconds)}: ×\u00a0${significant(v.gain, 3)}` : "no such roof measured";
     const px = size + 3;
-    const long = widthOf(answer, 700, px) + 16;
-    const boxes = [...taken, ...spots.map((spot) => ({ x: spot.x - 9, y: spot.y - 9, width: 18, height: 18 }))];
+    const answer = places.length === 1 ? [time3(v.before_seconds)]
+      : v.available ? [`${time3(v.before_seconds)} to ${time3(v.after_seconds)}`, `×\u00a0${significant(v.gain, 3)}`] : ["no such roof measured"];
+    const wide = (lines) => Math.max(...lines.map((line) => widthOf(line, 700, px))) + 16;
+    // On a phone one line would leave no room beside the way.
+    const lines = wide([answer.join(": ")]) < box.width * 0.6 ? [answer.join(": ")] : answer;
+    const [long, high] = [wide(lines), lines.length * (px + 4) + 8];
+    const boxes = [...taken, ...spots.map((spot) => ({ x: spot.x - ARM, y: spot.y - ARM, width: 2 * ARM, height: 2 * ARM }))];
     if (spots.length > 1) { // first, for there are few places where it names the right cross
       const word = { width: widthOf("before") + 4, height: size + 4 };
       const others = spots.filter((spot) => Math.hypot(spot.x - spots[0].x, spot.y - spots[0].y) > SAME);
@@ -116,10 +121,10 @@ export function createLeversChart(font, spec) {
       parts.push(svg("text", { class: "rc-halo", x: near.x + 2, y: near.y + size, "font-size": size }, "before"));
       boxes.push({ ...near, ...word });
     }
-    const card = placeNear(spots[spots.length - 1], { width: long, height: px + 12 }, box, boxes, marks);
+    const card = placeNear(spots[spots.length - 1], { width: long, height: high }, box, boxes, marks);
     parts.push(
-      svg("rect", { class: "rc-card", x: card.x, y: card.y, width: long, height: px + 12, rx: 5 }),
-      svg("text", { class: "rc-reply", x: card.x + 8, y: card.y + px + 3, "font-size": px }, answer),
+      svg("rect", { class: "rc-card", x: card.x, y: card.y, width: long, height: high, rx: 5 }),
+      ...lines.map((line, i) => svg("text", { class: "rc-reply", x: card.x + 8, y: card.y + px + 3 + i * (px + 4), "font-size": px }, line)),
     );
     layers.here.replaceChildren(...parts);
   }
