@@ -19,6 +19,24 @@ document.addEventListener("DOMContentLoaded", () => {
   // A page opened from a folder may not read another one, which the search does for its excerpts: titles alone, then.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
+  // What there is to say of the results, for a book without categories.
+  Object.assign(Documentation.TRANSLATIONS, {
+    "Your search did not match any documents. Please make sure that all words are spelled correctly and that you've selected enough categories.":
+      "No page has all of these words. Try fewer of them, or another form of one.",
+    "Search finished, found ${resultCount} page(s) matching the search query.": "Pages found: ${resultCount}.",
+  });
+
+  // A result opens where its words stand, and not at the top of a page of forty screens: the phrase, else its first word.
+  const openAtWords = ({ target }) => {
+    const link = target.closest("a");
+    if (link === null || link.hash !== "") return;
+    const phrase = new URLSearchParams(location.search).get("q").trim();
+    const wanted = new Set([phrase, ...phrase.split(/\s+/)]);
+    const escaped = [...wanted].map((text) => `text=${encodeURIComponent(text).replaceAll("-", "%2D")}`);
+    link.hash = `:~:${escaped.join("&")}`;
+  };
+  for (const kind of ["click", "auxclick"]) document.getElementById("search-results")?.addEventListener(kind, openAtWords);
+
   // A letter that no page has as a word, the s of "GB/s", would hide all that the other words find.
   const { _parseQuery, htmlToText } = Search;
   Search._parseQuery = (query) => {

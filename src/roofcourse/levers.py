@@ -247,7 +247,7 @@ RECIPES: dict[str, Recipe] = {
             "tiles of 64",
             (("gemm_rows", None), ("gemm_blocked", None)),
             _by_bounds,
-            "the counted bytes of both loop orders",
+            "bytes of both orders, until the ridge point",
         ),
         Recipe(
             "shorter",
@@ -457,7 +457,7 @@ QUESTIONS = (
     Question(
         "Does it reach less than half of the roof?",
         "its percent of the roof",
-        "A leak: it waits, or it wastes. Close the distance before anything else.",
+        "A leak: it waits, or it wastes. Look for it first; the next two questions still hold.",
         (
             "more loads and chains in flight",
             "reads that lie together",

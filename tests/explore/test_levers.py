@@ -58,6 +58,13 @@ def test_reaching_the_roof_moves_straight_up():
     assert "The point moves up;" in v["sentence"]
 
 
+def test_a_percent_of_the_roof_says_when_launches_are_in_it():
+    # the reader has chosen 100 % for the kernels, and reads another percent
+    v = values(kernel="small", reaches=100)
+    assert "bound by its launches, at 5.8\u00a0% of its roof, launches included." in v["sentence"]
+    assert "launches included" not in values(kernel="conv", reaches=100)["sentence"]
+
+
 def test_launches_are_the_bound_of_small_products():
     v = values(kernel="small", levers="batch")
     assert v["before_bound"] == "launch"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 import roofcourse as rc
 from roofcourse import explore
@@ -164,6 +165,19 @@ def test_check_boxes_choose_roofs(open_page):
     thirteenth.press("Space")
     assert not thirteenth.is_checked()
     assert page.page.get_by_text("At most 12 roofs fit.").is_visible()
+
+
+@pytest.mark.browser
+def test_the_choice_opens_where_the_ticks_are(open_page):
+    page = open_page(("ridge", {"roofs": ("h100.bf16", "h200.fp8_e4m3")}), width=320)
+    page.page.get_by_text("Choose rooflines").click()
+    expect(page.control("h100.bf16")).to_be_in_viewport(ratio=1)  # the sixth column of nine, in a box that shows three
+    scroller, name = (
+        page.page.locator(".rc-choose .rc-scroll"),
+        page.page.get_by_role("rowheader", name="H100", exact=True),
+    )
+    assert scroller.evaluate("node => node.scrollLeft") > 0
+    assert name.bounding_box()["x"] == scroller.bounding_box()["x"]  # whose boxes they are stays in sight
 
 
 @pytest.mark.browser

@@ -246,6 +246,22 @@ def test_search_finds_the_data_page(visit, way):
     assert page.locator("#search-results a", has_text="The data and its sources").count() >= 1
 
 
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_a_result_opens_where_its_words_stand(visit, way):
+    page = visit("search.html?q=wave+quantisation", way=way)
+    page.locator("#search-results").get_by_role("link", name="The M sweep").click()
+    passage = page.locator("p", has=page.get_by_role("link", name="wave quantisation")).first
+    expect(passage).to_be_in_viewport()
+    assert page.evaluate("scrollY") > 5000
+
+
+def test_a_search_without_a_result_says_what_to_try(visit):
+    page = visit("search.html?q=zwieback")
+    expect(page.locator(".search-summary")).to_have_text(
+        "No page has all of these words. Try fewer of them, or another form of one."
+    )
+
+
 def test_search_finds_numbers_with_their_unit_and_shows_text(visit):
     page = visit("search.html?q=3,085+GB/s+ridge", way="http")
     found = page.locator("#search-results li", has=page.get_by_role("link", name="Notation", exact=True))

@@ -84,7 +84,7 @@ EXERCISES = (
         unit="rows",
         nudge="If the units were busy all the time at F, how many rows have they worked on?",
         hint="In the time T there is room for T F FLOP. One row takes 2 N K of them.",
-        praise="Flat up to 32 and room for 37: these blocks have 32 rows.",
+        praise="Flat up to 32 and room for 37: blocks of 32 rows fit, and no larger ones.",
         tolerance=0.02,
         mistakes=(
             Mistake(lambda: 32.0, "That is what the flat stretch says. Asked is what the time at F says."),

@@ -142,7 +142,11 @@ def gains(levers: Sequence, *, title: str = "What each lever gains") -> Figure:
 
     alt = [f"{title}. Predicted and measured gains in time on a logarithmic axis:"]
     three = reading.three
-    alt.append("; ".join(f"{x.title}: predicted {three(x.predicted)}, measured {three(x.gain)}" for x in levers) + ".")
+    rows = [
+        f"{x.title}: predicted {'at most ' if x.recipe.at_most else ''}{three(x.predicted)}, measured {three(x.gain)}"
+        for x in levers
+    ]
+    alt.append("; ".join(rows) + ".")
     return Figure(draw, " ".join(alt))
 
 

@@ -362,9 +362,10 @@ def _sentence(start: Start, card: dict, v: dict, chosen: list[str]) -> str:
     if not v["available"]:
         return f"{on}: these levers need a roof that was not measured {where}. Choose others, or another {kind}."
     if not chosen:
+        launches = ", launches included" if v["before_bound"] == "launch" else ""
         first = (
             f"{on}, takes {fmt.time3(v['before_seconds'])} by the model: {_bound(v['before_bound'])}, "
-            f"at {fmt.percent(v['before_percent'])} of its roof."
+            f"at {fmt.percent(v['before_percent'])} of its roof{launches}."
         )
     else:
         ways = []

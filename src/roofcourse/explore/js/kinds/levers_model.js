@@ -87,7 +87,7 @@ function leversSentence(spec, start, card, v, chosen) {
   const [where, kind] = "own" in card ? ["in this run", "device"] : ["on this card", "card"];
   if (!("before_seconds" in v)) return `${on}: its roof, ${spec.paths[firstPath(start)]}, was not measured ${where}. Choose another kernel, or another ${kind}.`;
   if (!v.available) return `${on}: these levers need a roof that was not measured ${where}. Choose others, or another ${kind}.`;
-  let first = `${on}, takes ${time3(v.before_seconds)} by the model: ${leverBound(v.before_bound)}, at ${percent(v.before_percent)} of its roof.`;
+  let first = `${on}, takes ${time3(v.before_seconds)} by the model: ${leverBound(v.before_bound)}, at ${percent(v.before_percent)} of its roof${v.before_bound === "launch" ? ", launches included" : ""}.`;
   if (chosen.length > 0) {
     const ways = [];
     if (v.after_intensity > 1.01 * v.before_intensity) ways.push("right");

@@ -90,8 +90,16 @@ function createChoiceOfRoofs({ spec, also }, onChange, say) {
   const summary = html("summary", { "data-lm-suppress-shortcuts": "true" });
   const scroller = html("div", { class: "rc-scroll", tabindex: "0", role: "region", "aria-label": `All rooflines${also}`, "data-lm-suppress-shortcuts": "true" },
     html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
+  const node = html("details", { class: "rc-table rc-choose" }, summary, scroller);
+  // On a phone most columns are out of sight: open where the ticks are, unless one of them is seen at once.
+  node.addEventListener("toggle", () => {
+    const seen = scroller.getBoundingClientRect();
+    const ticks = chosen.map((name) => boxes.get(name).getBoundingClientRect());
+    if (!node.open || ticks.some((tick) => tick.right <= seen.right)) return;
+    scroller.scrollLeft += Math.min(...ticks.map((tick) => tick.right)) - (seen.left + seen.width * 0.75);
+  });
   return {
-    node: html("details", { class: "rc-table rc-choose" }, summary, scroller),
+    node,
     show(roofs) {
       chosen = roofs.map((roof) => roof.name);
       write(summary, `Choose rooflines (${chosen.length} of ${boxes.size} shown)`);
