@@ -329,6 +329,13 @@ def test_what_cannot_be_read_is_null_with_one_note(monkeypatch):
     assert telemetry.open_nvml("GPU-1-2").read().note.endswith("pip install nvidia-ml-py")
 
 
+@pytest.mark.parametrize("says", [441, 441_000], ids=["watts", "milliwatts"])
+def test_the_power_of_a_card_of_amd_in_either_unit(says):
+    backend = SimpleNamespace(clock_rate=lambda i: 1700, power_draw=lambda i: says, temperature=lambda i: 60)
+    reading = telemetry.TorchSays(backend, 0).read()
+    assert (reading.clock_hz, reading.power_watts, reading.note) == (1.7e9, 441, None)
+
+
 def test_the_worst_of_two_readings():
     both = telemetry.Telemetry(2e9, 2e9, 300, 50).worst(telemetry.Telemetry(1e9, 2e9, 600, None, "the power limit"))
     assert both == telemetry.Telemetry(1e9, 2e9, 600, 50, "the power limit")

@@ -2,6 +2,10 @@
 
 import math
 import platform
+import signal
+import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -124,6 +128,33 @@ def test_a_team_runs_every_part_and_passes_errors_on():
     assert len(seen) == 6
 
 
+@pytest.mark.parametrize("interrupted", ["its own part", "waiting for the others"])
+def test_after_ctrl_c_a_team_has_stopped(interrupted):
+    """Arrays may go away when their job is over: no thread may still be at work on them, or on those of the next."""
+    team, ended = vector.Team(3), []
+
+    def job(i):
+        if i == 0 and interrupted == "its own part":
+            raise KeyboardInterrupt
+        if i == 1 and interrupted != "its own part":
+            time.sleep(0.02)  # the others are being waited for
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        if i:
+            time.sleep(0.1)
+            ended.append(i)
+
+    with pytest.raises(KeyboardInterrupt):
+        team.run(job)
+    assert sorted(ended) == [1, 2]
+
+    def slow(i):
+        time.sleep(0.1 * i)
+        ended.append(i)
+
+    team.run(slow)  # and goes on working
+    assert sorted(ended) == [0, 1, 1, 2, 2]
+
+
 def test_refusals():
     with pytest.raises(Unavailable, match="vector kernels on the CPU are measured in fp32 and fp64, not in bf16"):
         vector.build(None, Spec("copy", "bf16", elements=N))
@@ -152,6 +183,23 @@ def test_memory_is_read():
     assert cpu.cores() >= 1
     assert cpu.name()
     assert cpu.free_memory() > 0
+
+
+@pytest.mark.parametrize(
+    ("used", "inactive", "free"),
+    # In GiB, of the 8 of a container. Files that were read are in what is used, and give way.
+    [(8, 6, 6), (3, 0, 5), (3, None, 5), (1, 2, 8)],
+)
+def test_files_that_were_read_take_no_memory(monkeypatch, used, inactive, free):
+    gib = 2**30
+    files = {
+        "/proc/meminfo": f"MemTotal: {200 * gib // 1024} kB\nMemAvailable: {100 * gib // 1024} kB\n",
+        "/sys/fs/cgroup/memory.max": f"{8 * gib}\n",
+        "/sys/fs/cgroup/memory.current": f"{used * gib}\n",
+        "/sys/fs/cgroup/memory.stat": "anon 5\n" + ("" if inactive is None else f"inactive_file {inactive * gib}\n"),
+    }
+    monkeypatch.setattr(Path, "read_text", lambda self, encoding=None: files[self.as_posix()])
+    assert cpu.free_memory() == free * gib
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,11 @@ class TorchSays:
         clock, power, heat = self._ask("clock_rate"), self._ask("power_draw"), self._ask("temperature")
         missing = [w for w, v in (("clock", clock), ("power", power), ("temperature", heat)) if v is None]
         note = f"not readable: {', '.join(missing)} (install amdsmi in the version of this ROCm)" if missing else None
-        return Telemetry(clock * 1e6 if clock else None, None, power / 1e3 if power else None, heat, None, note)
+        # torch's documentation says milliwatts, and on ROCm it hands on the watts of amdsmi as they are; a change to
+        # milliwatts is proposed (pytorch/pytorch#197553). No card draws 5 kW, and none that computes as little as 5 W.
+        # Not tried on a card of AMD's.
+        watts = power / 1e3 if power and power >= 5e3 else power
+        return Telemetry(clock * 1e6 if clock else None, None, watts or None, heat, None, note)
 
     def facts(self) -> dict:
         return {"telemetry": self.read().note}

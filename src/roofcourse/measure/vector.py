@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -191,26 +192,33 @@ class Team:
     def __init__(self, size: int) -> None:
         self.size = size
         self._jobs = [queue.SimpleQueue() for _ in range(size - 1)]
-        self._done: queue.SimpleQueue = queue.SimpleQueue()
         for i, jobs in enumerate(self._jobs, start=1):
             threading.Thread(target=self._work, args=(i, jobs), daemon=True, name=f"roofcourse-{i}").start()
 
     def _work(self, i: int, jobs: queue.SimpleQueue) -> None:
         while True:
-            job = jobs.get()
+            job, ended, bell = jobs.get()
             try:
                 job(i)
-                self._done.put(None)
+                ended.append(None)
             except BaseException as error:
-                self._done.put(error)
+                ended.append(error)
+            bell.put(None)
 
     def run(self, job) -> None:
-        """``job(0)`` ... ``job(size - 1)``, at the same time; returns when all have finished."""
+        """``job(0)`` ... ``job(size - 1)``, at the same time; returns, or raises, when all have finished."""
+        ended: list[BaseException | None] = []  # of this job alone, as is its bell: no other job waits for them
+        bell: queue.SimpleQueue = queue.SimpleQueue()
         for jobs in self._jobs:
-            jobs.put(job)
-        job(0)
-        errors = [self._done.get() for _ in self._jobs]
-        for error in errors:
+            jobs.put((job, ended, bell))
+        try:
+            job(0)
+            for _ in self._jobs:
+                bell.get()
+        finally:  # after Ctrl-C, here or in a job, the others still work on arrays that the caller would let go of
+            while len(ended) < len(self._jobs):
+                time.sleep(0.001)
+        for error in ended:
             if error is not None:
                 raise error
 
