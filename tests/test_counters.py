@@ -203,6 +203,8 @@ REFUSED = {
     "decimal comma": (SCALED.replace("134.217728", "134,21"), "'134,21' has a decimal comma"),
     "points between groups": (BASE.replace("134217728", "134.217.728"), "decimal comma (or points between groups"),
     "comma after points": (BASE.replace("134217728", "1.234,56"), "decimal comma"),
+    "points in whole bytes": (BASE.replace("524288", "524.288"), "'524.288' has a decimal comma (or points between"),
+    "a fraction with a comma": (SCALED.replace('"48.00"', '"0,048"'), "'0,048' has a decimal comma"),
     "semicolons": (HEADER.replace(",", ";"), "semicolons between columns"),
     "details page": ('"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"', "this is the page 'details'"),
     "no units": ("\n".join(BASE.splitlines()[:1] + BASE.splitlines()[2:]), "the line of units below the header"),
@@ -212,7 +214,7 @@ REFUSED = {
     "no number": (BASE.replace('"48000"', '"fast"'), "'fast' is not a number"),
     "no time": (BASE.replace('"48000"', '"n/a"'), "no time (gpu__time_duration.sum)"),
     "no traffic": (BASE.replace("dram__bytes_write.sum", "dram__else.sum"), "no DRAM traffic"),
-    "zero time": (BASE.replace('"48000"', '"0"'), "time and DRAM traffic must be positive"),
+    "zero time": (BASE.replace('"48000"', '"0"'), "time must be positive"),
     "not permitted": (
         "==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission",
         "roofcourse ncu --how",
@@ -275,6 +277,27 @@ def test_place_by_hand():
     assert none is None
     assert of_b == pytest.approx(2e12 / h100.bandwidth)
     assert copy.flop == 0
+
+
+def test_a_kernel_that_the_caches_served_is_shown_without_an_intensity(tmp_path, capsys):
+    """All of its 12 MB come from the L2; its 1e6 FLOP in 6 µs are 1/6 TFLOP/s."""
+    path = tmp_path / "report.csv"
+    path.write_text(BASE.replace('"8000000","4000000"', '"0","0"'), encoding="utf-8")
+    _, add, copy = counters.read_report(path)
+    assert (add.dram_bytes, add.flop, add.l2_bytes) == (0, 1e6, 13e6)
+    h100 = rc.device("h100")
+    (found, roof, share), (_, _, of_copy) = counters.place([add, copy], h100)
+    assert (found, roof, share) == (add, None, 0)
+    assert of_copy == pytest.approx(2e12 / h100.bandwidth)
+    assert counters.KernelCounters([add]).rows() == [["add", "1", "6", "0", "0", "0.001", "", "0.1667", ""]]
+    with pytest.raises(ValueError, match="bytes must be"):
+        _ = add.intensity
+    for words in ([], ["--sum"], ["--precision", "fp16"]):
+        assert main(["ncu", str(path), "--device", "h100", *words]) == 0
+        out = capsys.readouterr().out
+        assert "Under B alone: no byte of add crossed the memory, which leaves no intensity" in out
+        assert "does not show the precision" not in out
+        assert "no measured roof" not in out
 
 
 def test_the_168_bundled_rows():

@@ -56,7 +56,9 @@ _UNIT = re.compile(r"(|[numkKMGTP])(byte|second|s|inst|op|ops)$")
 #: 1234, 1234.5, 1,234.5, 1.2e+09
 _NUMBER = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$")
 #: 1234,5  1.234,5  1.234.567: a comma where the point belongs, or points between groups of digits.
-_DECIMAL_COMMA = re.compile(r"[-+]?(\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})$")
+_DECIMAL_COMMA = re.compile(r"[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,})|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})$")
+#: 12.345: a fraction, or points between groups, where the unit has no fractions.
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}$")
 
 #: What ``ncu`` is asked for: FLOP of the vector units and of the matrix units, traffic, time. The names of the last
 #: differ between cards (FP16 in one column, or in two by what is added up in); those that a card does not have are n/a.
@@ -76,11 +78,11 @@ METRICS = (
 class KernelCounter(Counted):
     """One kernel, or some of the same name together: bytes and time read from the card.
 
-    ``dram_bytes``, ``l2_bytes``: traffic by hardware counters (the latter ``None`` where it was not read). ``seconds``:
-    under the profiler, which runs kernels one at a time. ``flop``: counted by instructions, or by
-    formula (``flop_source``); ``None`` where neither is known. ``precision`` and ``path``: of most of those FLOP
-    (``"gemm"``: matrix units, ``"vector"``: the vector units), ``None`` where the counters do not show all of them.
-    ``note``: what the counters do not show.
+    ``dram_bytes``, ``l2_bytes``: traffic by hardware counters (the first 0 where caches served all of it, which leaves
+    no intensity; the latter ``None`` where it was not read). ``seconds``: under the profiler, which runs kernels one at
+    a time. ``flop``: counted by instructions, or by formula (``flop_source``); ``None`` where neither is known.
+    ``precision`` and ``path``: of most of those FLOP (``"gemm"``: matrix units, ``"vector"``: the vector units),
+    ``None`` where the counters do not show all of them. ``note``: what the counters do not show.
     """
 
     name: str
@@ -118,8 +120,8 @@ class KernelCounters(tuple):
                 f"{x.dram_bytes / 1e6:,.4g}",
                 f"{x.bytes_per_s / 1e9:,.4g}",
                 "" if x.flop is None else f"{x.flop / 1e9:,.4g}",
-                "" if x.flop is None else f"{x.intensity:,.4g}",
-                "" if x.flop is None else f"{x.flop_per_s / 1e12:,.4g}",
+                "" if x.flop is None or not x.dram_bytes else f"{x.intensity:,.4g}",
+                "" if x.flop is None else f"{x.flop / x.seconds / 1e12:,.4g}",
                 x.note or "",
             ]
             for x in self
@@ -288,7 +290,9 @@ def _measured(units: dict[str, str]) -> list[str]:
 def _refuse_decimal_commas(kernels, units, where) -> None:
     for number, row in kernels:
         for name in _measured(units):
-            if _DECIMAL_COMMA.match(row[name].strip()):
+            cell = row[name].strip()
+            whole = name.endswith(".sum") and units[name].strip() in ("byte", "inst")
+            if _DECIMAL_COMMA.match(cell) or (whole and _GROUPED.match(cell)):
                 raise ValueError(
                     f"{where}, line {number}, column {name}: {row[name]!r} has a decimal comma "
                     f"(or points between groups of digits): {_LOCALE}"
@@ -321,8 +325,10 @@ def _kernel(row: dict, units: dict, here: str, source: str) -> KernelCounter:
     ):
         if value is None:
             raise ValueError(f"{here}: no {what} ({metric}): `roofcourse ncu --how` prints a command that asks for it")
-    if seconds <= 0 or moved <= 0:
-        raise ValueError(f"{here}: time and DRAM traffic must be positive, not {seconds:g} s and {moved:g} bytes")
+    if seconds <= 0 or moved < 0:
+        raise ValueError(
+            f"{here}: time must be positive and DRAM traffic not negative, not {seconds:g} s and {moved:g} bytes"
+        )
     flop, note = _flop(row, quantity)
     counted = sum(flop.values())
     main = max(flop, key=flop.get) if counted and note is None else (None, None)
@@ -393,12 +399,13 @@ def place(kernels: Iterable[KernelCounter], machine, precision: str | None = Non
     """Each kernel with the roofline it belongs under, and the share of that roof it reaches.
 
     The roof: the precision and path of most of its FLOP, or ``precision`` (matrix products). Where the FLOP or their
-    precision are not known, or the machine has no such roof, the roof is ``None`` and the share that of the bandwidth
-    B. Returns tuples ``(kernel, roof, share)``.
+    precision are not known, no byte crossed the memory, or the machine has no such roof, the roof is ``None`` and the
+    share that of the bandwidth B. Returns tuples ``(kernel, roof, share)``.
     """
     out = []
     for x in kernels:
-        roof = _roof(machine, precision or x.precision, "gemm" if precision else x.path) if x.flop else None
+        fits = x.flop and x.dram_bytes
+        roof = _roof(machine, precision or x.precision, "gemm" if precision else x.path) if fits else None
         share = x.flop_per_s / roof.attainable(x.intensity) if roof else x.bytes_per_s / machine.bandwidth
         out.append((x, roof, share))
     return out

@@ -192,6 +192,36 @@ def test_modules_read_their_parameters_once():
     assert found.product is None
 
 
+c8x16, c16 = torch.ones(8, 16, dtype=torch.complex64), torch.ones(16, dtype=torch.complex64)
+
+
+@pytest.mark.parametrize(
+    ("call", "multiply_adds"),
+    [
+        (lambda: c8x16 @ c8x16.t(), 8 * 16 * 8),
+        (lambda: torch.addmm(c8x16[:, :8], c8x16, c8x16.t()), 8 * 16 * 8),
+        (lambda: torch.bmm(c8x16[None], c8x16.t()[None]), 8 * 16 * 8),
+        (lambda: torch.mv(c8x16, c16), 8 * 16),
+        (lambda: torch.dot(c16, c16), 16),
+        (lambda: torch.vdot(c16, c16), 16),
+    ],
+    ids=["mm", "addmm", "bmm", "mv", "dot", "vdot"],
+)
+def test_a_complex_multiply_add_is_eight_flop(call, multiply_adds):
+    """(a + bi)(c + di) + (e + fi): four multiplications; one addition each in ac - bd and ad + bc, two for the sum."""
+    found = counted(call)
+    assert found.flop == 8 * multiply_adds
+    assert (found.precision, found.product) == ("fp32", None)  # not to be compared with a real one of its shape
+
+
+def test_a_product_of_int8_is_counted_in_operations():
+    a, b = torch.ones(32, 16, dtype=torch.int8), torch.ones(16, 64, dtype=torch.int8)
+    found = counted(lambda: torch._int_mm(a, b))
+    assert (found.flop, found.matrix_flop, found.torch_flop) == (2 * 32 * 64 * 16, 2 * 32 * 64 * 16, 0)
+    assert (found.precision, found.product) == ("int8", (32, 64, 16))
+    assert found.bytes == work.gemm(32, 64, 16, "int8").bytes == 32 * 16 + 16 * 64 + 4 * 32 * 64
+
+
 def test_what_nobody_can_count_is_named():
     found = counted(lambda: torch.linalg.svd(w))
     assert [o.name for o in found.uncounted] == ["_linalg_svd"]

@@ -47,6 +47,8 @@ def test_wrong_names_get_one_line(name, message):
         ("\ny = zz\n", r"it does not run \({name}.py, line 2\): NameError: name 'zz' is not defined"),
         ("import no_such_module_here\n", "ModuleNotFoundError: No module named 'no_such_module_here'"),
         ("raise RuntimeError\n", r"it does not run \({name}.py, line 1\): RuntimeError: RuntimeError"),
+        ("import sys\nsys.exit()\n", r"it does not run \({name}.py, line 2\): SystemExit: SystemExit"),
+        ("import sys\nsys.exit(2)\n", r"it does not run \({name}.py, line 2\): SystemExit: 2"),
         ("\0", "it does not run|is no Python"),
     ],
 )

@@ -77,11 +77,19 @@ def test_a_product_goes_under_the_matrix_roof(bench):
     assert point.work.flop == 2 * 64**3
 
 
+def test_of_a_complex_product_it_says_what_torch_leaves_out(bench):
+    z = torch.ones(64, 64, dtype=torch.complex64)
+    point = rc.place(taking(bench, 2e-3, torch.matmul), z, z, bench=bench)
+    assert (point.work.flop, point.precision, point.roofline.path) == (8 * 64**3, "fp32", "gemm")
+    assert "says 524 kFLOP; 2.10 MFLOP with" in str(point).replace("\u00a0", " ")
+    assert "reductions and attention, and products of complex numbers or INT8 counted whole." in str(point)
+
+
 def test_what_is_printed_always_says_where_the_bytes_come_from(bench):
     text = str(rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench)).replace("\u00a0", " ")
     assert "bytes: by formula: each input and output of the whole once, a lower bound" in text
     assert "relu" in text.splitlines()[-1]
-    assert "torch's own counter says 0 FLOP" in text
+    assert "torch's own counter says 0 FLOP; 1.05 MFLOP with elementwise operators, reductions and attention." in text
     counted = rc.place(taking(bench, 2e-3, torch.relu), x, bench=bench, counted_bytes=1e7)
     assert (counted.byte_source, counted.work.bytes) == ("counters", 1e7)
     assert "by the profiler's counters" in str(counted)
@@ -191,6 +199,7 @@ def test_a_report_that_does_not_belong_gets_one_line(bench, card):
         (card, {"report": kernels, "report_kernel": "gemm"}, LookupError, "in its name; there are: relu"),
         (card, {"report": kernels, "report_calls": 2}, ValueError, "3 launches, which is no whole number"),
         (card, {"report": kernels, "report_calls": 0}, ValueError, "of 0 calls"),
+        (card, {"report": [counter("relu", 1.0, 0.0)]}, ValueError, "no byte of all kernels in the report crossed"),
         (card, {"report": kernels, "counted_bytes": 1.0}, ValueError, "leave out work= and counted_bytes="),
         (card, {"report_calls": 2}, ValueError, "name it with report="),
         (card, {"report": "nowhere.csv"}, ValueError, "nowhere.csv: no such file"),

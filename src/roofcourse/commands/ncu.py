@@ -141,7 +141,11 @@ def _table(kernels, machine, precision: str | None) -> str:
     ]
     notes = dict.fromkeys(x.note for x in kernels if x.note)
     out += [f"Under B alone: {note}" for note in notes]
-    unknown = [x for x, roof, _ in placed if x.flop and roof is None]
+    cached = [x for x in kernels if not x.dram_bytes]
+    if cached:
+        names = ", ".join(dict.fromkeys(short(x.name) for x in cached))
+        out.append(f"Under B alone: no byte of {names} crossed the memory, which leaves no intensity")
+    unknown = [x for x, roof, _ in placed if x.flop and x.dram_bytes and roof is None]
     unnamed = [x for x in unknown if precision is None and x.precision is None]
     if unnamed:
         names = ", ".join(dict.fromkeys(short(x.name) for x in unnamed))

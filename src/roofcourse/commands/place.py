@@ -129,11 +129,11 @@ def _try(call, tensors, name: str) -> None:
     try:
         with torch.inference_mode():
             call(*tensors)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(name, error) from error
 
 
-def _failed(name: str, error: Exception) -> ValueError:
+def _failed(name: str, error: BaseException) -> ValueError:
     from ..measure.support import one_line
 
     kind, said = type(error).__name__, one_line(error)

@@ -17,8 +17,8 @@ class Count:
     ``bytes``: what enters from outside and is read, what leaves and is written, each once; 0 if no tensor does.
     ``torch_flop``: what torch's FlopCounterMode says by itself. ``matrix_flop``: FLOP in matrix products, convolutions
     and attention. ``precision``: of the operators with most FLOP, or bytes. ``product``: (m, n, k) if one matrix
-    product is all. ``places``: where the tensors lie, as torch names it. ``unknown_bytes``: a size could not be
-    read.
+    product of real numbers is all. ``places``: where the tensors lie, as torch names it. ``unknown_bytes``: a size
+    could not be read.
     """
 
     operators: tuple[Operator, ...]
@@ -155,7 +155,7 @@ class _Ledger:
         moved = None if None in sizes else sum(sizes)
         kinds = [t for t in (*outputs, *inputs) if t.is_floating_point() or t.is_complex()] or outputs or inputs
         widest = str(kinds[0].dtype).removeprefix("torch.") if kinds else ""
-        if inputs and by == "torch":  # a product's precision is that of what it multiplies
+        if inputs and (by == "torch" or name == "_int_mm"):  # a product's precision is that of what it multiplies
             widest = str(max(inputs, key=lambda t: t.numel()).dtype).removeprefix("torch.")
             self._multiplied(name, args, outputs)
         key = (name.removesuffix("_") if not name.startswith("_") else name, widest, by)
@@ -174,8 +174,9 @@ class _Ledger:
         return out
 
     def _multiplied(self, name, args, outputs) -> None:
-        two = {"mm": args[:2], "addmm": args[1:3]}.get(name)
-        self.products.append((two[0].shape[0], two[1].shape[1], two[0].shape[1]) if two else None)
+        two = {"mm": args[:2], "_int_mm": args[:2], "addmm": args[1:3]}.get(name)
+        real = two is not None and not two[0].is_complex()  # a complex one is not the product of a sweep
+        self.products.append((two[0].shape[0], two[1].shape[1], two[0].shape[1]) if real else None)
 
     def _make(self, t) -> None:
         self._know(t)
@@ -213,7 +214,7 @@ class _Ledger:
 
 
 def _is_matrix(name: str) -> bool:
-    return "attention" in name or name in ("mv", "addmv")
+    return "attention" in name or name in ("mv", "addmv", "_int_mm")
 
 
 def _place(t) -> int:

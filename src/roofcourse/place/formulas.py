@@ -1,9 +1,10 @@
 """FLOP of one operator call: by torch's own formula where it has one that holds, by ours where it counts 0 or too much.
 
 The conventions, beside those of :mod:`roofcourse.work`: a comparison, a square root, a division, an exponential or any
-other function of one number counts as 1. What only moves, casts or indexes counts as 0, and so does integer arithmetic.
-torch counts matrix products, convolutions and attention; it counts attention on the CPU as 0, and causal
-attention as if every query saw every key.
+other function of one number counts as 1. What only moves, casts or indexes counts as 0, and so does integer arithmetic
+outside of matrix products (where, as in :func:`roofcourse.work.gemm`, it is counted in OP).
+torch counts matrix products, convolutions and attention; it counts attention on the CPU and the product of INT8 as 0,
+causal attention as if every query saw every key, and complex products as if they were real.
 """
 
 from __future__ import annotations
@@ -111,7 +112,10 @@ def flop(func, args: tuple, kwargs: dict, out, torch_formulas: dict) -> tuple[in
     if name.startswith("_scaled_dot_product_") and not name.endswith("_backward"):
         return _attention(func, args, kwargs), "formula"
     if func.overloadpacket in torch_formulas:
-        return int(torch_formulas[func.overloadpacket](*args, **kwargs, out_val=out)), "torch"
+        return _multiply_adds(args) * int(torch_formulas[func.overloadpacket](*args, **kwargs, out_val=out)), "torch"
+    if name == "_int_mm":
+        (m, k), n = args[0].shape, args[1].shape[1]
+        return 2 * m * n * k, "formula"
     if func.is_view or name in NONE or plain in MOVING:
         return 0, "none"
     source = next((a for a in args if torch.is_tensor(a)), None)
@@ -119,7 +123,8 @@ def flop(func, args: tuple, kwargs: dict, out, torch_formulas: dict) -> tuple[in
     if not any(torch.is_tensor(t) and _floats(t) for t in (*_flat(args), result)):
         return 0, "none"  # integers only
     if plain in OVER_INPUT and source is not None:
-        return OVER_INPUT[plain] * source.numel(), "formula"
+        times = _multiply_adds(args) if plain in ("dot", "vdot") else 1
+        return times * OVER_INPUT[plain] * source.numel(), "formula"
     if plain == "pow" and result is not None:
         power = args[1] if len(args) > 1 else None
         times = abs(power) - 1 if isinstance(power, int) and abs(power) in (2, 3) else 1
@@ -130,10 +135,15 @@ def flop(func, args: tuple, kwargs: dict, out, torch_formulas: dict) -> tuple[in
         return (POINTWISE.get(plain, 1) + alpha) * result.numel(), "formula"
     if name in ("mv", "addmv") and result is not None:
         matrix = args[0] if name == "mv" else args[1]
-        return 2 * matrix.numel(), "formula"
+        return _multiply_adds(args) * 2 * matrix.numel(), "formula"
     if name in ("_fft_c2c", "_fft_r2c", "_fft_c2r") and source is not None:
         return _fft(source, result, args[1]), "formula"
     return None, "not counted"
+
+
+def _multiply_adds(args: tuple) -> int:
+    """Real multiply-adds in one of a product: four multiplications and four additions where the numbers are complex."""
+    return 4 if any(t.is_complex() for t in args if hasattr(t, "is_complex")) else 1
 
 
 def _fft(source, result, dims) -> int:

@@ -37,7 +37,7 @@ def function(name: str) -> Callable:
                 if error.name and not ".".join(words[:n]).startswith(error.name):
                     raise ValueError(f"{name}: importing it needs {error.name!r}, which is not installed") from None
                 continue
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise ValueError(f"{name}: {_fault(error)}") from error
             inside = ".".join(words[n:])
             break
@@ -63,14 +63,14 @@ def _from_file(path: Path):
     sys.modules.setdefault(path.stem, module)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script ends itself where it has no main guard
         if sys.modules.get(path.stem) is module:
             del sys.modules[path.stem]
         raise ValueError(f"{path}: {_fault(error)}") from error
     return module
 
 
-def _fault(error: Exception) -> str:
+def _fault(error: BaseException) -> str:
     """What is wrong with a module that does not run, and in which line."""
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         return f"line {error.lineno} of {Path(error.filename).name} is no Python: {error.msg}"
@@ -84,7 +84,7 @@ def _import(module: str, name: str):
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ValueError(f"{name}: no module {error.name!r}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"{name}: {_fault(error)}") from error
 
 

@@ -186,7 +186,10 @@ def _profiled(report, kernel, calls, work, counted_bytes):
 
     if isinstance(report, (str, os.PathLike)):
         report = counters.read_report(report)
-    return counters.of_one_call(report, kernel, calls)
+    found = counters.of_one_call(report, kernel, calls)
+    if not found.dram_bytes:
+        raise ValueError(f"no byte of {found.name} in the report crossed the memory: without traffic there is no point")
+    return found
 
 
 def _by_report(profiled, counted: Count) -> list[str]:
@@ -297,7 +300,10 @@ def _remarks(counted: Count, source: str, compiled: bool, wanted, own) -> list[s
     ours = counted.flop - counted.torch_flop
     if ours and counted.operators:
         said = f"torch's own counter says {number.flop(counted.torch_flop)}"
-        out.append(f"{said}; {number.flop(counted.flop)} with elementwise operators, reductions and attention.")
+        what = "elementwise operators, reductions and attention"
+        if any(o.name == "_int_mm" or "complex" in o.dtype for o in counted.operators):
+            what += ", and products of complex numbers or INT8 counted whole"
+        out.append(f"{said}; {number.flop(counted.flop)} with {what}.")
     if source == "counters" and counted.bytes:
         out.append(f"by formula it would move {number.nbytes(counted.bytes)}.")
     if wanted and wanted != own:
