@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import itertools
 import re
@@ -18,7 +19,7 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib (the extra 'bo
 from matplotlib.colors import to_rgba
 
 import roofcourse as rc
-from roofcourse import palette
+from roofcourse import palette, records
 from roofcourse.plot import reading
 from roofcourse.plot.labels import Box, Label, place, spread
 from roofcourse.plot.style import LAYOUTS, NARROW, WIDE, log_axis, number, style, text_size
@@ -802,6 +803,22 @@ def test_saving_to_the_wrong_place(tmp_path):
         figure.save(tmp_path / "a.gif")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         figure.save(tmp_path / "nowhere" / "a.svg")
+
+
+@pytest.mark.parametrize("name", ["a.svg", "a.png", "a.pdf"])
+def test_where_a_chart_cannot_be_written_the_old_one_stays(name, tmp_path, monkeypatch):
+    figure = rc.plot.bounds(rc.gemm(1, 8, 8), ROOF)
+    path = tmp_path / name
+    path.write_text("the old chart", encoding="utf-8")
+
+    def full(*names):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(records.os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        figure.save(path)
+    assert path.read_text(encoding="utf-8") == "the old chart"
+    assert list(tmp_path.iterdir()) == [path]  # nor is half of the new one left
 
 
 def test_words_stand_at_the_same_places_in_every_format(tmp_path):

@@ -218,6 +218,8 @@ def test_a_wrong_value_in_a_run_is_named(tmp_path):
         ("machine", "load_average", "high", 'load_average must be zero or more, not "high"'),
         ("machine", "cores", [2], "cores must be zero or more, not [2]"),
         ("machine", "utc", 2026, "utc must be text, not 2026"),
+        ("machine", "proof", 5, "proof must be text, not 5"),  # the report looks at how it starts
+        ("machine", "parts", ["launch"], 'parts must be text, not ["launch"]'),  # --resume takes it apart
     ],
 )
 def test_a_value_of_another_kind_is_named(tmp_path, where, name, value, words):

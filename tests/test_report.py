@@ -193,9 +193,12 @@ def test_the_command(run_file, tmp_path, capsys):
         (["report", "nowhere.json", "-o", "x.html"], "nowhere.json: no such file"),
         (["report", str(RUN), "-o", "x.pdf"], "x.pdf: a report is written as .html or .md"),
         (["report", str(RUN), "-o", "nowhere/x.html"], "there is no folder nowhere"),
+        (["report", "."], ". is a folder, not a run file"),
+        (["report", "/"], "/ is a folder, not a run file"),
     ],
 )
-def test_the_command_refuses_in_one_line(words, message, capsys):
+def test_the_command_refuses_in_one_line(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     assert main(words) == 1
     said = capsys.readouterr().err
     assert message in said

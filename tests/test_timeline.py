@@ -111,8 +111,13 @@ def test_a_broken_file_is_refused_in_one_line(tmp_path, text, words):
     with pytest.raises(ValueError, match=words) as caught:
         read_timelines(path)
     assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="no such file"):
+    with pytest.raises(ValueError, match=r"none\.json: no such file$"):
         read_timelines(tmp_path / "none.json")
+    with pytest.raises(ValueError, match=r" is a folder, not a file of timelines$"):
+        read_timelines(tmp_path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match=r"t\.json: not a file of timelines \(.*can't decode"):
+        read_timelines(path)
 
 
 def test_the_recorded_timelines():

@@ -286,6 +286,11 @@ def write_text(path: str | os.PathLike, text: str, *, overwrite: bool = False) -
     A file that is replaced keeps its mode, and a symbolic link stays one. Raises ``FileExistsError`` in one line if
     ``path`` exists and ``overwrite`` is false, ``OSError`` where nothing can be written.
     """
+    return write_bytes(path, text.encode(), overwrite=overwrite)
+
+
+def write_bytes(path: str | os.PathLike, content: bytes, *, overwrite: bool = False) -> Path:
+    """The same as :func:`write_text` for bytes, such as those of a picture."""
     path = Path(path)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another name, or pass overwrite=True")
@@ -294,8 +299,8 @@ def write_text(path: str | os.PathLike, text: str, *, overwrite: bool = False) -
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644  # a result is meant to be shared
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.chmod(temporary, mode)  # mkstemp makes it private
         os.replace(temporary, target)
     except BaseException:
@@ -340,7 +345,8 @@ def read_run(path: str | os.PathLike) -> Run:
 def parse_run(text: str, path: str | os.PathLike) -> Run:
     """The run that a file's text holds; ``path`` is its name, for the one-line ``ValueError``.
 
-    ``explore/js/run.js`` reads the same files by the same rules in a browser; a test compares the two.
+    ``explore/js/run.js`` reads the same files by the same rules in a browser, and does not look at ``proof`` and
+    ``parts``; a test compares the two.
     """
     try:
         data = json.loads(text)
@@ -402,7 +408,7 @@ _FIELDS = {
     "stable": _TRUTH,
 }
 _FACTS = {
-    **dict.fromkeys(("key", "name", "utc", "torch"), _TEXT),
+    **dict.fromkeys(("key", "name", "utc", "torch", "proof", "parts"), _TEXT),
     **dict.fromkeys(("cores", "load_average"), _NUMBER),
     **dict.fromkeys(("memory_bytes", "last_level_cache_bytes", "power_limit_watts"), _NUMBER),
 }

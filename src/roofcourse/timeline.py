@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .files import read_text
 from .records import write_text
 
 SCHEMA = "roofcourse-timeline/1"
@@ -133,7 +134,11 @@ def write_timelines(timelines: dict[str, Timeline], path: str | os.PathLike) -> 
 def read_timelines(path: str | os.PathLike) -> dict[str, Timeline]:
     """Read what :func:`write_timelines` wrote. Raises ``ValueError`` in one line if it is not a whole such file."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = read_text(path, "a file of timelines")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not a file of timelines ({error})") from None
+    try:
+        data = json.loads(text)
         if data["schema"] != SCHEMA:
             raise ValueError(f"schema {data['schema']!r}; this version of roofcourse reads {SCHEMA!r}")
         return {
@@ -148,8 +153,6 @@ def read_timelines(path: str | os.PathLike) -> dict[str, Timeline]:
             )
             for name, row in data["timelines"].items()
         }
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
     except KeyError as error:
         raise ValueError(f"{path}: not a whole file of timelines: field {error} is missing") from None
     except (TypeError, ValueError) as error:

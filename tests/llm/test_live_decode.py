@@ -419,6 +419,15 @@ def test_bounds_on_the_command_line_are_those_of_the_package(capsys):
     assert "from batch 241 on, reading the KV cache takes at least as long as reading the weights" in out
 
 
+def test_a_prompt_of_any_length_has_its_bound(capsys):
+    """A number this long is no longer whole as a float; the KV cache is what is read, at any batch."""
+    prompt = 10**26 - 1
+    assert main(["decode", "--bound", "--device", "h100", "--batch", "1,2", "--prompt", f"128,{prompt}"]) == 0
+    out = capsys.readouterr().out
+    assert "prompt 128: from batch " in out
+    assert f"prompt {prompt}: from batch 1 on, reading the KV cache takes at least as long as reading" in out
+
+
 def test_prefill_formats_and_models(capsys):
     words = ["decode", "--prefill", "--device", "h200", "--model", "mixtral-8x7b", "--weights", "int4", "--kv", "fp8"]
     assert main(words) == 0

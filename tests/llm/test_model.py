@@ -245,9 +245,15 @@ def test_a_model_of_text_and_images_is_cut_in_its_text_part():
     assert text["num_hidden_layers"] == both.config["text_config"]["num_hidden_layers"] == 26  # as they were
 
 
+def test_a_key_that_a_family_does_not_look_at_may_hold_anything():
+    plain = rc.llm.model({"model_type": "llama"}).with_layers(2)
+    assert rc.llm.model({"model_type": "llama", "layer_types": 7}).with_layers(2).blocks == plain.blocks
+
+
 REFUSED = [
     ({"hidden_size": 64}, "key 'model_type' is missing"),
     ({"model_type": "mamba"}, "model_type 'mamba' is not known here; known: llama, "),
+    ({"model_type": ["llama"]}, "model_type ['llama'] is not known here"),
     ({"model_type": "deepseek_v2"}, "key 'num_experts_per_tok' is missing"),
     (
         {"model_type": "llama", "hidden_size": "4096"},
@@ -261,6 +267,18 @@ REFUSED = [
     ),
     ({"model_type": "qwen2", "layer_types": ["full_attention"]}, "key 'layer_types' must be a list of 32 names"),
     ({"model_type": "llama", "tie_word_embeddings": "yes"}, "key 'tie_word_embeddings' must be true or false"),
+    (
+        {"model_type": "gemma3_text", "sliding_window_pattern": "6"},
+        "key 'sliding_window_pattern' must be a whole number of 1 or more, not '6'",
+    ),
+    (
+        {"model_type": "gemma3_text", "_sliding_window_pattern": 0},
+        "key '_sliding_window_pattern' must be a whole number of 1 or more, not 0",
+    ),
+    (
+        {"model_type": "qwen3_moe", "mlp_only_layers": 3},
+        "key 'mlp_only_layers' must be a list of layer numbers, not 3",
+    ),
     ({"model_type": "mixtral", "num_experts_per_tok": 9}, "num_experts_per_tok 9 is more than the 8 experts"),
     ({"model_type": "deepseek_v3", "moe_layer_freq": 2}, "moe_layer_freq 2 is not supported"),
 ]

@@ -35,6 +35,6 @@ def add(commands) -> None:
 def run(arguments) -> int:
     from ..report import write_report
 
-    out = Path(arguments.output or Path(arguments.run_file).with_suffix(".html").name)
+    out = Path(arguments.output or f"{Path(arguments.run_file).stem or 'report'}.html")
     print(write_report(arguments.run_file, out, title=arguments.title, overwrite=arguments.overwrite), flush=True)
     return 0

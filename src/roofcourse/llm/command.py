@@ -83,8 +83,7 @@ def bounds(
         table(rows, left=0),
         "",
     ]
-    for p in prompts:
-        x = next(s for s in steps if s.prompt_length == p)
+    for p, x in zip(prompts, steps[:: len(batches)], strict=True):  # of each prompt the first batch
         what = {"kv": "reading the KV cache", "compute": "the arithmetic"}.get(
             x.part_after_weights, "moving activations"
         )

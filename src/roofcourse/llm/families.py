@@ -339,7 +339,8 @@ def _gemma2(c: Config) -> Parts:
 
 def _gemma3(c: Config) -> Parts:
     bias = c.flag("attention_bias")
-    every = c.given.get("sliding_window_pattern", c.given.get("_sliding_window_pattern", 6))
+    key = "sliding_window_pattern" if "sliding_window_pattern" in c.given else "_sliding_window_pattern"
+    every = c.size(key, 6)
     return _decoder(c, qkv_bias=bias, out_bias=bias, norms=4, head_norms=2, sliding=lambda i: (i + 1) % every)
 
 
@@ -402,6 +403,8 @@ def _qwen_moe(c: Config, projections, vectors: int, sliding, shared: tuple[Linea
     sparse = (*_experts(c, "num_experts", c.size("moe_intermediate_size")), *shared)
     dense = _gated(h, c.size("intermediate_size"))
     only, step = c.get("mlp_only_layers") or [], c.size("decoder_sparse_step")
+    if not isinstance(only, list):
+        raise ValueError(f"{c.where}: key 'mlp_only_layers' must be a list of layer numbers, not {only!r}")
     layers = [
         (
             projections + (sparse if i not in only and (i + 1) % step == 0 else dense),
@@ -509,7 +512,7 @@ def config_of(given: dict, where: str) -> Config:
     family = given.get("model_type")
     if family is None:
         raise ValueError(f"{where}: key 'model_type' is missing; it names the family, one of {', '.join(FAMILIES)}")
-    if family not in _BUILD:
+    if not isinstance(family, str) or family not in _BUILD:
         raise ValueError(f"{where}: model_type {family!r} is not known here; known: {', '.join(FAMILIES)}")
     spelling = _SPELLINGS.get(family, {})
     given = {spelling.get(k, k) if spelling.get(k, k) not in given else k: v for k, v in given.items()}

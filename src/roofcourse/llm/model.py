@@ -220,7 +220,7 @@ class Model:
         text = self.config.get("text_config")
         config = dict(text if isinstance(text, dict) else self.config)
         config["n_layer" if self.family == "gpt2" else "num_hidden_layers"] = count
-        if config.get("layer_types") is not None:
+        if isinstance(config.get("layer_types"), list):  # families that have no such key do not look at it
             config["layer_types"] = config["layer_types"][:count]
         whole = {**self.config, "text_config": config} if isinstance(text, dict) else config
         return _build(whole, self.key, self.name, self.key, self.source)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .. import palette
+from ..records import write_bytes, write_text
 from .style import LAYOUTS, WIDE, Layout, require_matplotlib, style
 from .svg import FONT, tidy, variables_used
 
@@ -73,22 +74,21 @@ class Figure:
     def save(self, path: str | Path) -> Path:
         """Write the wide drawing: .svg, .pdf or .png (at twice its size). The same chart gives the same bytes.
 
-        Raises ValueError for another ending, FileNotFoundError for a folder that is not there.
+        A chart that is there is replaced whole or stays. Raises ValueError for another ending, FileNotFoundError for a
+        folder that is not there, OSError where nothing can be written.
         """
         path = Path(path)
         kind = path.suffix.lower().removeprefix(".")
         if kind not in ("svg", "pdf", "png"):
             raise ValueError(f"{path}: a figure is saved as .svg, .pdf or .png")
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
         if kind == "svg":
-            path.write_text(self.svg, encoding="utf-8")
-            return path
+            return write_text(path, self.svg, overwrite=True)
         with style(WIDE):
             figure = self._draw(WIDE)
             undated = {"CreationDate": None} if kind == "pdf" else {"Software": None}
-            figure.savefig(path, format=kind, dpi=144, facecolor="white", metadata=undated)
-        return path
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=kind, dpi=144, facecolor="white", metadata=undated)
+        return write_bytes(path, drawn.getvalue(), overwrite=True)
 
     def _prefix(self, name: str) -> str:
         """Ids must differ between the drawings of one page and be the same in every build."""
