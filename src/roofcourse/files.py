@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: without it two writers at the same instant are not kept apart
+    fcntl = None
 
 
 def check_output(path: str | os.PathLike) -> None:
@@ -20,6 +27,21 @@ def check_output(path: str | os.PathLike) -> None:
         raise FileNotFoundError(f"{path}: there is no folder {shown}")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(f"{path}: the folder {shown} cannot be written to: choose another")
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """One writer of the file at ``path`` at a time, so that two commands that save at once keep what both have."""
+    if fcntl is None:
+        yield
+        return
+    folder = os.open(path.resolve().parent, os.O_RDONLY)  # the folder: the file itself is replaced on every write
+    try:
+        with suppress(OSError):  # a file system without locks, as some that clusters share: as on Windows
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)  # gives the lock back
 
 
 def read_text(path: str | os.PathLike, what: str, encoding: str = "utf-8") -> str:

@@ -10,13 +10,15 @@ import roofcourse as rc
 from roofcourse import files
 from roofcourse.bench import Recorded
 from roofcourse.cli import main
-from roofcourse.measure import command, doctor
+from roofcourse.measure import command, doctor, plan
 from roofcourse.measure import device as devices
 from roofcourse.measure.fake import PEAKS, FakeDevice
 from roofcourse.measure.progress import Progress, left
 from roofcourse.measure.report import bandwidths, closing, draw
 from roofcourse.measure.session import Step
 from roofcourse.measure.spec import MOVING
+from roofcourse.place import store
+from roofcourse.place.point import Point
 from roofcourse.records import Measurement, Measurements, Run, read_run, write_run
 from roofcourse.roofline import Roofline
 from roofcourse.texttable import table
@@ -174,6 +176,80 @@ def test_going_on_keeps_the_size_of_the_arrays(fake, tmp_path, capsys):
     assert elements == 200_000_256  # 0.8 GB in FP32, in whole blocks of 768
     best = max(x.bytes_per_s for x in run.measurements)
     assert Recorded(run).device.bandwidth == best
+
+
+def test_what_is_placed_into_the_file_meanwhile_is_kept(fake, tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    words = ["measure", "--quick", "-o", str(path), "--only"]
+
+    def place_when(now, name):
+        def show(self, step):
+            if now(step):
+                mine = Measurement("cuda", name, "fp32", rc.Work(10, 20), 1e-6, kind="measured live")
+                store.save(Point(mine, "formula", Roofline(1e12, 1e11)), path, fake.manifest())
+
+        monkeypatch.setattr(Progress, "show", show)
+
+    def names():
+        return [point.name for point in store.placed(path)]
+
+    place_when(lambda step: step.done == 0, "before the first point")  # there is no file yet
+    assert main([*words, "bandwidth"]) == 0
+    assert names() == ["before the first point"]
+    place_when(lambda step: step.title == "done", "after the last point")
+    assert main([*words, "matmul", "--resume"]) == 0
+    assert names() == ["before the first point", "after the last point"]
+    place_when(lambda step: step.done == 2, "between two points")
+    assert main([*words, "bandwidth", "--overwrite"]) == 0
+    assert names() == ["between two points"]  # those of the file that was replaced are gone
+
+
+def test_an_interrupted_run_is_whole_when_all_that_it_was_asked_for_is_there(fake, tmp_path):
+    path = tmp_path / "run.json"
+    words = ["measure", "--quick", "-o", str(path)]
+    refused = (("gemm fp8_e4m3", "Fake GPU has no FP8 units: measure fp16"),)
+    build = interrupted_after(fake, 12)
+    assert main(words) == 130
+    assert not read_run(path).complete
+    fake.build = build
+    *most, last = plan.PARTS
+    for part in (*most, most[0]):
+        assert main([*words, "--resume", "--only", part]) == 0
+        assert not read_run(path).complete  # the last part is still missing
+    interrupted = path.read_bytes()
+    for rest in (["--only", last], []):
+        path.write_bytes(interrupted)
+        assert main([*words, "--resume", *rest]) == 0
+        assert (read_run(path).complete, read_run(path).refusals) == (True, refused)
+    # Of a whole run a part more or again leaves the reasons of the others.
+    assert main([*words, "--resume", "--only", "launch"]) == 0
+    assert (read_run(path).complete, read_run(path).refusals) == (True, refused)
+
+
+def test_a_reason_goes_when_what_it_kept_away_is_measured(fake, tmp_path):
+    path = tmp_path / "run.json"
+    words = ["measure", "--quick", "-o", str(path), "--resume"]
+    assert main([*words, "--only", "matmul"]) == 0
+    run = read_run(path)
+    assert [what for what, _ in run.refusals] == ["gemm fp8_e4m3"]
+    late = ("time", "3 points: the 24 s of a quick run were up; --resume goes on")
+    write_run(replace(run, refusals=(*run.refusals, late)), path, overwrite=True)
+    fake.missing.clear()  # a newer torch, say
+    assert main([*words, "--only", "matmul"]) == 0
+    assert read_run(path).refusals == (late,)
+    assert main(words) == 0
+    assert read_run(path).refusals == ()
+
+
+def test_an_interrupted_part_is_whole_by_itself(fake, tmp_path):
+    path = tmp_path / "run.json"
+    words = ["measure", "--quick", "-o", str(path), "--only", "bandwidth"]
+    build = interrupted_after(fake, 3)
+    assert main(words) == 130
+    assert (read_run(path).complete, read_run(path).machine["parts"]) == (False, "bandwidth")
+    fake.build = build
+    assert main([*words, "--resume"]) == 0
+    assert read_run(path).complete
 
 
 def test_a_best_point_that_scatters_says_so():

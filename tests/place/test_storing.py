@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from concurrent.futures import ThreadPoolExecutor
 
@@ -99,6 +100,19 @@ def test_points_saved_at_the_same_time_are_all_kept(tmp_path):
         list(pool.map(lambda n: save(toy(f"p{n}"), path, MACHINE), range(24)))
     assert sorted(p.name for p in placed(read_run(path))) == sorted(f"p{n}" for n in range(24))
     assert list(tmp_path.iterdir()) == [path]  # no temporary file stays behind
+
+
+def test_a_file_system_without_locks_keeps_a_point_as_well(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def unknown(folder, how):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    path = tmp_path / "run.json"
+    save(toy("one"), path, MACHINE)
+    save(toy("two"), path, MACHINE)
+    assert [p.name for p in placed(path)] == ["one", "two"]
 
 
 def test_a_run_without_placed_points_is_written_as_before(tmp_path):

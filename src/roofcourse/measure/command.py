@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ..files import check_output
+from ..files import alone, check_output
 from ..records import Run, read_run, write_run
 from . import plan, support
 from .device import Device, open_device
@@ -48,14 +48,19 @@ def measure_machine(
     parts = plan.whole(device, quick, only, earlier.measurements if earlier else ())
     session = Session(device, QUICK if quick else FULL, device.manifest(), say=progress.say)
     session.machine["quick"] = quick
-    # From here on the file is this session's own.
-    session.save = lambda run: write_run(run, out, overwrite=True)
+    owed = _owed(earlier, only)
+    later = plan.whole(device, quick, owed, earlier.measurements) if owed else ()
+    session.machine["parts"] = ",".join(name for name in plan.PARTS if not only or name in (*only, *owed))
+    session.save = _saver(session, out, replaced=earlier is None and out.exists())
     if earlier is not None:
         try:
             session.resume(earlier)
         except ValueError as reason:
             raise ValueError(f"{out}: {reason}; measure into another file (-o), or --overwrite it") from None
     todo = session.missing(spec for part in parts for spec in part.specs)
+    session.forget(todo)
+    if not only:
+        session.refusals.pop("time", None)  # all that it kept from being measured is tried now
     there = f", {len(session.points)} already in {out}" if earlier else ""
     say(f"{device.name}: {len(todo)} points to measure{there}")
     if device.kind in support.UNTRIED:
@@ -71,11 +76,11 @@ def measure_machine(
                 progress.show(step)
         except KeyboardInterrupt:
             status = INTERRUPTED
-    run = session.run(complete=status == 0)
+    run = session.run(complete=status == 0 and not session.owes(spec for part in later for spec in part.specs))
     if not run.measurements:
         say("Nothing was measured." + "".join(f"\n  {what}: {why}" for what, why in run.refusals))
         return status or 1
-    write_run(run, out, overwrite=True)
+    session.save(run)
     say("\n" + report(run))
     say(f"\nWritten: {out}")
     if status:
@@ -85,11 +90,36 @@ def measure_machine(
     return status
 
 
+def _owed(earlier: Run | None, only: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts that an interrupted run was to have and that are not asked for now: without them it stays one."""
+    if earlier is None or earlier.complete or not only:
+        return ()
+    wanted = earlier.machine.get("parts")  # where the file does not say: all
+    return tuple(n for n in plan.PARTS if n not in only and (wanted is None or n in wanted.split(",")))
+
+
+def _saver(session: Session, out: Path, *, replaced: bool) -> Callable[[Run], object]:
+    """What writes the run so far, and keeps the points that `place --save` has put into the file meanwhile.
+
+    ``replaced``: the file that is there now is not gone on with, so that its points are not kept.
+    """
+
+    def save(run: Run) -> None:
+        nonlocal replaced
+        with alone(out):
+            if not replaced and out.exists():
+                session.placed = read_run(out).placed
+            write_run(replace(run, placed=session.placed), out, overwrite=True)
+        replaced = False
+
+    return save
+
+
 def _earlier(out: Path, resume: bool, overwrite: bool) -> Run | None:
     """The run to go on with. Raises if the file is there and is not meant, or is meant and cannot be used."""
     check_output(out)
     if resume:
-        return replace(read_run(out), complete=False) if out.exists() else None
+        return read_run(out) if out.exists() else None
     if out.exists() and not overwrite:
         raise FileExistsError(f"{out} exists: go on with it (--resume), choose another name (-o), or --overwrite it")
     return None

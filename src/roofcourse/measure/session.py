@@ -33,6 +33,11 @@ def key(x: Spec | Measurement) -> tuple:
     return (x.kernel, x.precision, x.cache_state, x.m, x.n, x.k, x.elements, x.fma_per_element, x.batch)
 
 
+def _topic(spec: Spec) -> str:
+    """What a refusal of a spec is noted under, every size of a kernel alike; of a fault with ": " and its name."""
+    return f"{spec.kernel} {spec.precision}" + (f" ({spec.implementation})" if spec.implementation else "")
+
+
 @dataclass
 class Session:
     """Points of one device. ``save`` is called with the run so far after every point; ``say`` with one line of news."""
@@ -53,9 +58,13 @@ class Session:
         return Run(METHOD_VERSION, machine, Measurements(self.points), refusals, complete, self.placed)
 
     def resume(self, run: Run) -> None:
-        """Take over the points of an earlier run. Raises ``ValueError`` if it is of another machine or method."""
+        """Take over the points and refusals of an earlier run.
+
+        Raises ``ValueError`` if it is of another machine or method.
+        """
         Run(METHOD_VERSION, self.machine, Measurements()).merged(run)
         self.points = list(run.measurements)
+        self.refusals = dict(run.refusals)
         self.placed = run.placed
 
     def missing(self, specs: Iterable[Spec]) -> list[Spec]:
@@ -63,18 +72,28 @@ class Session:
         done = {(key(x), x.implementation) for x in self.points} | {(key(x), None) for x in self.points}
         return [s for s in dict.fromkeys(specs) if (key(s), s.implementation) not in done]
 
+    def owes(self, specs: Iterable[Spec]) -> list[Spec]:
+        """The specs that have been neither measured nor refused."""
+        refused = {what.split(": ")[0] for what in self.refusals}
+        return [s for s in self.missing(specs) if _topic(s) not in refused]
+
+    def forget(self, specs: Iterable[Spec]) -> None:
+        """Drop the refusals of specs that are to be tried again: they find their reasons anew."""
+        again = {_topic(s) for s in specs}
+        self.refusals = {what: why for what, why in self.refusals.items() if what.split(": ")[0] not in again}
+
     def take(self, spec: Spec, *, ceiling: bool = False, rule: StopRule | None = None) -> Measurement | None:
         """Measure one spec, or note why not and return ``None``."""
-        topic = f"{spec.kernel} {spec.precision}" + (f" ({spec.implementation})" if spec.implementation else "")
+        what = _topic(spec)
         rule = rule or self.rule
         try:
             self._affordable(spec)
             point = measure(self.device, spec, rule, ceiling=ceiling, limits=self.limits(spec))
         except Unavailable as reason:
-            self._refuse(topic, str(reason))
+            self._refuse(what, str(reason))
             return None
         except Fault as fault:
-            self._refuse(f"{topic}: {fault.name}", str(fault))
+            self._refuse(f"{what}: {fault.name}", str(fault))
             return None
         finally:
             self.device.release()
@@ -82,10 +101,10 @@ class Session:
         self.save(self.run())
         return point
 
-    def _refuse(self, topic: str, reason: str) -> None:
+    def _refuse(self, what: str, reason: str) -> None:
         """Note a reason, once a topic: the same refusal comes back at every size."""
-        if topic not in self.refusals:
-            self.refusals[topic] = reason
+        if what not in self.refusals:
+            self.refusals[what] = reason
             self.say(f"not measured: {reason}")
 
     def _affordable(self, spec: Spec) -> None:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ..files import check_output
+from ..files import alone, check_output
 from ..records import SHAPE, Measurements, Run, read_run, write_run
 from .point import Point
 from .where import same_machine
-
-try:
-    import fcntl
-except ImportError:  # Windows: without it two writers at the same instant are not kept apart
-    fcntl = None
 
 
 def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> int:
@@ -29,7 +22,7 @@ def save(point: Point, path: str | os.PathLike, machine: dict, measured=()) -> i
 
     path = Path(path)
     check_output(path)
-    with _alone(path):
+    with alone(path):
         run = Run(METHOD_VERSION, machine, Measurements(measured), placed=(point.to_dict(),))
         there = check_file(path, machine)
         if there is not None:
@@ -75,17 +68,3 @@ def placed(run: Run | str | os.PathLike) -> tuple[Point, ...]:
 def _same(x) -> tuple:
     """What makes two measurements the same point."""
     return (*(getattr(x, name) for name in ("kernel", "precision", "cache_state", *SHAPE)), x.implementation)
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """One writer at a time, so that two commands that save at once keep both points."""
-    if fcntl is None:
-        yield
-        return
-    folder = os.open(path.resolve().parent, os.O_RDONLY)  # the folder: the file itself is replaced on every write
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)  # gives the lock back
