@@ -104,12 +104,15 @@ def test_every_option_gets_the_reply_of_the_package(checker):
         ("2*10**-6", 2e-6),
         ("3·10^−2", 0.03),
         ("8/3", 8 / 3),
+        ("2 2/3", 2 + 2 / 3),
+        ("1 044/3", 348.0),
         ("85 %", 85.0),
         ("", None),
         ("  ", None),
         ("85 µs", math.nan),
         ("about 3", math.nan),
         ("1/2/3", math.nan),
+        ("10 44", math.nan),
         ("1.2.3", math.nan),
         ("1,04,4", math.nan),
         ("0x10", math.nan),
@@ -119,6 +122,22 @@ def test_every_option_gets_the_reply_of_the_package(checker):
 def test_numbers_are_read_as_people_type_them(checker, typed, number):
     got = checker.page.evaluate("text => roofcourseQuestions.readNumber(text)", typed)
     assert got == number or (isinstance(number, float) and math.isnan(number) and math.isnan(got))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("key", "typed", "verdict"),
+    [
+        ("2.6", "2,667", "right"),  # 8/3 with a decimal comma
+        ("2.6", "2 667", "wrong"),  # and with thousands, which are off by 1000
+        ("2.6", "2,567", "wrong"),
+        ("1.1", "1,044", "right"),  # 1044 µs
+        ("1.1", "1,044,000", "wrong"),
+    ],
+)
+def test_a_comma_before_three_digits_is_read_as_the_one_that_is_right(checker, key, typed, verdict):
+    script = "([key, typed]) => roofcourseQuestions.replyTo(roofcourseAnswers[key], typed)[0]"
+    assert checker.page.evaluate(script, [key, typed]) == verdict
 
 
 @pytest.mark.browser

@@ -42,9 +42,13 @@
     return exercise.options ? checkChoice(exercise, given) : checkNumber(exercise, given);
   };
 
-  // --- what people type: 1044, 1,044, 1 044.5, 0,33, 1.04e3, 1.04 x 10^3, 8/3, 85 %, 47 µs
+  // --- what people type: 1044, 1,044, 1 044.5, 0,33, 1.04e3, 1.04 x 10^3, 8/3, 2 2/3, 85 %, 47 µs
+
+  const LOOSE = /\d[\s\u00a0\u202f]+(?!\d{3}(?!\d))\d/; // a space within a number, and not before three digits of it
+  const MIXED = /^(\d+)[\s\u00a0\u202f]+(\d{1,2}\s*\/\s*\d+)$/; // 2 2/3
 
   function readPlain(text) {
+    if (LOOSE.test(text)) return NaN;
     let plain = text.replace(/[\s\u00a0\u202f]/g, "").replace(/%$/, "").replace(/^[−–]/, "-");
     plain = plain.replace(/[×x*·]10(\^|\*\*)?(?=[+−-]?\d)/i, "e").replace("e−", "e-");
     plain = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.|e|$)/i.test(plain) ? plain.replaceAll(",", "") : plain.replace(",", ".");
@@ -64,8 +68,18 @@
   function readNumber(typed, unit = "") {
     if (typed.trim() === "") return null;
     const text = unit ? withoutUnit(typed.trim(), unit) : typed;
+    const mixed = text.trim().match(MIXED);
+    if (mixed) return readPlain(mixed[1]) + readNumber(mixed[2]);
     const parts = text.split("/").map(readPlain);
     return parts.length === 1 ? parts[0] : parts.length === 2 ? parts[0] / parts[1] : NaN;
+  }
+
+  /** The reply to what was typed. A comma before three digits is one of thousands, or of decimals where only that is right. */
+  function replyTo(exercise, typed) {
+    const found = check(exercise, readNumber(typed, exercise.unit));
+    if (found[0] === "right" || !/\d,\d{3}(?!\d)/.test(typed)) return found;
+    const other = check(exercise, readNumber(typed.replace(",", "."), exercise.unit));
+    return other[0] === "right" ? other : found;
   }
 
   // --- building
@@ -130,22 +144,22 @@
     }
     const reply = replies();
     const row = make("div", { className: "rc-row" });
-    let given;
+    let answered; // the reply to what stands in the form
     if (exercise.options) {
       form.append(radios(`Your answer to ${key}`, `answer-${key}`, exercise.options));
-      given = () => exercise.options[form.querySelector("input:checked")?.value] ?? null;
+      answered = () => check(exercise, exercise.options[form.querySelector("input:checked")?.value] ?? null);
     } else {
       const input = make("input", { id: `answer-${key}`, type: "text", inputMode: "decimal", spellcheck: false });
       const what = exercise.unit === "times" ? "a factor" : `in ${exercise.unit}`;
       form.append(make("label", { htmlFor: input.id }, `Your answer to ${key}, ${what}`));
       row.append(input);
-      given = () => readNumber(input.value, exercise.unit);
+      answered = () => replyTo(exercise, input.value);
     }
     row.append(button("Check", "submit"), ask);
     form.append(row, reply, hints);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      say(reply, ...check(exercise, given()));
+      say(reply, ...answered());
     });
     form.addEventListener("input", () => reply.replaceChildren());
     return form;
@@ -298,7 +312,7 @@
   window.addEventListener("beforeprint", answersToTheEnd);
   window.addEventListener("afterprint", () => putBack?.());
 
-  window.roofcourseQuestions = { check, readNumber, shuffled };
+  window.roofcourseQuestions = { check, readNumber, replyTo, shuffled };
   document.querySelectorAll("[data-rc-exercise]").forEach(mountExercise);
   document.querySelectorAll("[data-rc-quiz]").forEach(mountQuiz);
 })();

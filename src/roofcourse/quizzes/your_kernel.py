@@ -29,9 +29,10 @@ def questions() -> tuple[Question, ...]:
             right="Measure a neighbour of another size",
             praise="If the time does not change, it is that of the call, and many products in one call are the cure.",
             wrong={
-                "Rewrite the product: a thousandth is terrible": "No code lifts a kernel whose time is spent before "
-                "it starts.",
-                "Take a card with a higher roof": "The roof has no say here, however high it is.",
+                "Rewrite the product: a thousandth is terrible": "If its time is spent before it starts, no code "
+                "lifts it. Find that out first.",
+                "Take a card with a higher roof": "If the time is that of the call, the roof has no say, "
+                "however high it is.",
             },
         ),
         Question(
