@@ -31,7 +31,8 @@ EXERCISES = (
         unit="microseconds",
         nudge="Which arrays move, in which direction, and how many bytes is one of their numbers?",
         hint="Two reads and one write of 4 bytes for each element give Q; then compare Q / B with W / F.",
-        praise="Three arrays make 3.2 GB, and the bytes take over a hundred times as long as the FLOP.",
+        praise=f"Three arrays make {AXPY.bytes / 1e9:.1f} GB, and the bytes take over a hundred times as long as the "
+        "FLOP.",
         mistakes=(
             Mistake(
                 lambda: 1e6 * AXPY.bytes * 2 / 3 / device("h100").bandwidth,

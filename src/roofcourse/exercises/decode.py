@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from .. import llm
 from ..catalogue import device
 from ..exercise import Choice, Function, Mistake, Number
 
 #: gate_proj of Qwen2.5-7B.
 WIDTH, DEPTH = 18944, 3584
+#: An H100's step at batch 1 from a CUDA graph, in milliseconds: the exercise gives it.
+GRAPH = 11.2
 
 
 def _qwen():
@@ -25,6 +29,15 @@ def _ridge() -> float:
 def _requests(stored: float) -> float:
     """Caches of 4096 tokens that fit on an H100 beside this many bytes."""
     return (device("h100").memory_bytes - stored) // _qwen().kv_cache_bytes(4096)
+
+
+def _step() -> float:
+    """The H100's step at batch 1 with its launches, in milliseconds."""
+    return 1e3 * device("h100").decode_step(batch=1, prompt_length=128).seconds
+
+
+def _above_bound() -> float:
+    return _step() - 1e3 * llm.decode_bound("qwen2.5-7b", "h100", 1, 128).seconds
 
 
 def _touched(tokens: float) -> float:
@@ -104,7 +117,8 @@ EXERCISES = (
         unit="requests",
         nudge="Memory holds two things: all parameters, and one cache for each request.",
         hint="From h100.memory_bytes take qwen.bytes_stored(); divide what is left by qwen.kv_cache_bytes(4096).",
-        praise="Long before that, from batch 61 on, the cache takes longer to read than the weights.",
+        praise=f"Long before that, from batch {math.ceil(_weights() / _qwen().kv_cache_bytes(4096))} on, the cache "
+        "takes longer to read than the weights.",
         mistakes=(
             Mistake(
                 lambda: _requests(_weights()),
@@ -176,7 +190,8 @@ EXERCISES = (
         hint="A CUDA graph takes the CPU out of the step. How much of the time above the bound went with it?",
         praise="Without launches between them the kernels still take that long. Now look at the largest of them.",
         wrong={
-            "launches": "They are gone, and 0.4 ms with them. Most of the 7 ms above the bound is still there.",
+            "launches": f"They are gone, and {_step() - GRAPH:.1f} ms with them. Most of the {_above_bound():.0f} ms "
+            "above the bound is still there.",
             "open": "It was open from the study's data. This run takes the launches away, and that decides it.",
         },
     ),

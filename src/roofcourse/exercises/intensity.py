@@ -17,12 +17,17 @@ def _rows(n: float, intensity: float) -> float:
     return intensity / (1 - 2 * intensity / n)
 
 
+def _ridge_h100() -> float:
+    return device("h100").roofline("fp32").ridge_point
+
+
+def _blocked(tile: int) -> float:
+    return loops("blocked", 4096, 4096, 4096, "fp32", tile).intensity
+
+
 def _tile() -> int:
     """The smallest power of two that takes a blocked FP32 product of 4096 to the ridge point of an H100."""
-    ridge = device("h100").roofline("fp32").ridge_point
-    return next(
-        b for b in (2**i for i in range(13)) if loops("blocked", 4096, 4096, 4096, "fp32", b).intensity >= ridge
-    )
+    return next(b for b in (2**i for i in range(13)) if _blocked(b) >= _ridge_h100())
 
 
 def gemm_intensity(m: float, n: float, k: float, size: float) -> float:
@@ -108,11 +113,12 @@ EXERCISES = (
         unit="rows and columns of a tile",
         nudge="In a blocked product I grows with the side of the tile. How far does it have to grow?",
         hint="Try powers of two in rc.loopnest.work('blocked', 4096, 4096, 4096, 'fp32', block=b).intensity.",
-        praise="About b/4 FLOP/byte in FP32: a tile of 64 stops just short of this ridge point.",
+        praise=f"About b/4 FLOP/byte in FP32: a tile of {_tile() // 2} stops just short of this ridge point.",
         mistakes=(
             Mistake(
                 lambda: _tile() / 2,
-                "Close: that tile gives 15.9 FLOP/byte, and the ridge point is 16.8.",
+                f"Close: that tile gives {_blocked(_tile() // 2):.1f} FLOP/byte, and the ridge point is "
+                f"{_ridge_h100():.1f}.",
             ),
             Mistake(lambda: _tile() * 2, "That is enough, but a smaller power of two is enough as well."),
         ),

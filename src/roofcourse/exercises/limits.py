@@ -7,6 +7,7 @@ import math
 from ..catalogue import device
 from ..exercise import Choice, Function, Mistake, Number
 from ..timeline import launched
+from ..work import gemm
 
 #: FLOP of one row times the 8192 x 8192 matrix.
 PER_ROW = 2 * 8192**2
@@ -22,6 +23,20 @@ def _from_memory() -> float:
 
 def _fp64_seconds() -> float:
     return device("b300").m_sweep("fp64").at(m=2).seconds
+
+
+def _rows_in_time() -> float:
+    return _fp64_seconds() * device("b300").roofline("fp64").peak / PER_ROW
+
+
+def _flat() -> int:
+    """The most rows of the series that take a B300 as long as two."""
+    return max(x.m for x in device("b300").m_sweep("fp64") if math.isclose(x.seconds, _fp64_seconds(), rel_tol=0.01))
+
+
+def _padded() -> float:
+    """The intensity of two FP32 rows in blocks of 32."""
+    return 32 / 2 * gemm(2, 8192, 8192, "fp32").intensity
 
 
 def padded_time(m: float, tile: float, flop: float, size: float, peak: float, bandwidth: float) -> float:
@@ -80,20 +95,21 @@ EXERCISES = (
     ),
     Number(
         key="7.3",
-        answer=lambda: _fp64_seconds() * device("b300").roofline("fp64").peak / PER_ROW,
+        answer=_rows_in_time,
         unit="rows",
         nudge="If the units were busy all the time at F, how many rows have they worked on?",
         hint="In the time T there is room for T F FLOP. One row takes 2 N K of them.",
-        praise="Flat up to 32 and room for 37: blocks of 32 rows fit, and no larger ones.",
+        praise=f"Flat up to {_flat()} and room for {_rows_in_time():.0f}: blocks of {_flat()} rows fit, and no "
+        "larger ones.",
         tolerance=0.02,
         mistakes=(
-            Mistake(lambda: 32.0, "That is what the flat stretch says. Asked is what the time at F says."),
+            Mistake(lambda: float(_flat()), "That is what the flat stretch says. Asked is what the time at F says."),
             Mistake(
-                lambda: 2 * _fp64_seconds() * device("b300").roofline("fp64").peak / PER_ROW,
+                lambda: 2 * _rows_in_time(),
                 "A factor of two: a multiply-add counts as two FLOP, so a row takes 2 N K.",
             ),
             Mistake(
-                lambda: _fp64_seconds() * device("b300").roofline("fp64").peak / PER_ROW / 2,
+                lambda: _rows_in_time() / 2,
                 "Divide by the FLOP of one row: x.work has those of two.",
             ),
         ),
@@ -104,7 +120,8 @@ EXERCISES = (
         options=("yes", "no"),
         nudge="Padding multiplies the work and not the bytes. Where does that put the point?",
         hint="Compare the padded intensity, 16 times that of two rows, with h100.roofline('fp32').ridge_point.",
-        praise="16.0 is left of 16.8: on the slope the wasted rows are free. An H200 would pay.",
+        praise=f"{_padded():.1f} is left of {device('h100').roofline('fp32').ridge_point:.1f}: on the slope the wasted "
+        "rows are free. An H200 would pay.",
         wrong={"yes": "It would if the padded intensity were past the ridge point. Work both of them out."},
     ),
     Number(

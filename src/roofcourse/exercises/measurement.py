@@ -28,6 +28,10 @@ def _vector_peak(key: str, precision: str) -> float:
     return device(key).roofline(precision, path="vector").peak
 
 
+def _fp64_of_fp32() -> float:
+    return 100 * _vector_peak("mi210", "fp64") / _vector_peak("mi210", "fp32")
+
+
 def _of_nominal(key: str, precision: str) -> float:
     return 100 * _vector_peak(key, precision) / nominal(key, precision, "vector").peak
 
@@ -35,6 +39,16 @@ def _of_nominal(key: str, precision: str) -> float:
 def _r_at_ridge(key: str, precision: str, bytes_per_element: float) -> float:
     """R doubled is the FLOP of an element; it is read once and written once."""
     return device(key).roofline(precision, path="vector").ridge_point * bytes_per_element
+
+
+def _next_to_corner() -> tuple[int, int]:
+    """The R of the H100's FP64 series to the left and to the right of the ridge point."""
+    corner = _r_at_ridge("h100", "fp64", 8)
+    measured = [x.fma_per_element for x in device("h100").fma_sweep("fp64")]
+    return max(r for r in measured if r < corner), min(r for r in measured if r > corner)
+
+
+LEFT, RIGHT = _next_to_corner()
 
 
 EXERCISES = (
@@ -120,10 +134,10 @@ EXERCISES = (
         unit="percent",
         nudge="Two values for the same format: one from the sweep, one from the datasheet.",
         hint="Divide the measured F, roofline('fp64', path='vector'), by that of nominal('fp64', path='vector').",
-        praise="The FP32 flat part comes closer to its nominal value: hence the 77 % between them.",
+        praise=f"The FP32 flat part comes closer to its nominal value: hence the {_fp64_of_fp32():.0f} % between them.",
         mistakes=(
             Mistake(
-                lambda: 100 * _vector_peak("mi210", "fp64") / _vector_peak("mi210", "fp32"),
+                _fp64_of_fp32,
                 "That is FP64 as a part of the measured FP32. Asked is a part of the nominal FP64.",
             ),
             Mistake(
@@ -142,7 +156,7 @@ EXERCISES = (
         unit="multiply-adds",
         nudge="At which intensity is the corner, and how does I depend on R when a number has 8 bytes?",
         hint="R multiply-adds are 2 R FLOP; an FP64 number moves 8 bytes in and 8 out. Set I equal to the ridge point.",
-        praise="R = 64 of the measured series is left of the corner, and R = 128 right of it.",
+        praise=f"R = {LEFT} of the measured series is left of the corner, and R = {RIGHT} right of it.",
         mistakes=(
             Mistake(
                 lambda: _r_at_ridge("h100", "fp64", 4),
