@@ -16,9 +16,12 @@ from expressions import evaluate as evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKER = re.compile(r"<!--=\s*(?P<expression>.+?)\s*(?:@\s*(?P<spelled>[\d.,]+)\s*)?-->", re.S)
-#: The units in which a device is measured. (Percent, bytes and KiB are left out: most of them are counted, or are sizes
-#: that the text chooses.)
-UNIT = r"(?:[kMGTP]?B/s|[MGTP]?FLOP/s|FLOP/byte|[nµm]?s|[MGT]B|tokens/s|tokens (?:a|per) second|[MG]Hz|W)"
+#: The units in which a device is measured. (Bytes and KiB are left out: most of them are counted, or are sizes that the
+#: text chooses.)
+UNIT = (
+    r"(?:[kMGTP]?B/s|[MGTP]?FLOP/s|FLOP/byte|[nµm]?s|[MGT]i?B|tokens/s|tokens (?:a|per) second|[MG]Hz|W"
+    r"|%|percent|times)"
+)
 DEVICE_FIGURE = re.compile(
     rf"(?<![\w.,^/])(?P<number>\d[\d,]*(?:\.\d+)?)(?P<mark>\ue000)?[\s\u00a0\u202f]{UNIT}(?![\w/])(?P<after>.?)"
 )

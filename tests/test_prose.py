@@ -61,3 +61,4 @@ def test_the_scan_sees_what_a_reader_sees():
     assert unmarked("first 46.7 µs<!--= 'at 80 GB' -->, then 50 µs") == ["50 µs"]
     assert unmarked("16 rows, 8192 columns, `time = 3 ms`, chapter 3, 3 seconds") == []
     assert unmarked("12 ms") == ["12 ms"]
+    assert unmarked("64 MiB, 8 % and 5 percent; 3 times as fast") == ["64 MiB", "8 %", "5 percent", "3 times"]
