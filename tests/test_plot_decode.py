@@ -152,6 +152,15 @@ def test_a_bound_in_parts_beside_the_measurement():
     assert "bound 5.00 ms (weights 4.00 ms, KV cache 1.00 ms), measured 12.0 ms, 2.4 times the bound." in figure.alt
 
 
+def test_a_description_of_many_bars_tells_each_groups_ends():
+    rows = {f"batch {b}": ({"weights": 0.004}, 0.004 * b) for b in range(1, 14)}
+    figure = rc.plot.bound_and_measured({"H100": rows}, title="steps")
+    assert figure.alt.endswith(
+        "H100, 13 steps: from 1.0 times the bound (batch 1: bound 4.00 ms, measured 4.00 ms) "
+        "to 13 times the bound (batch 13: bound 4.00 ms, measured 52.0 ms)."
+    )
+
+
 def test_parts_meet_where_they_are_equal():
     batch = np.array([1.0, 4, 16, 64])
     figure = rc.plot.step_parts(batch, {"weights": np.full(4, 8e-3), "KV cache, prompt 10": 1e-3 * batch})

@@ -271,15 +271,37 @@ def bound_and_measured(rows: Mapping, *, title: str = "") -> Figure:
     entries = [(_block(PARTS[kind]), f"bound: {kind}") for kind in kinds]
     roles = {kind: PARTS[kind] for kind in kinds}
     said = [f"{title}." if title else "", "Bars of the lower bound on a step, by part, each with the measured time."]
-    for group, name, parts, measured in flat:
-        listed = ", ".join(f"{part} {words.time3(parts[part])}" for part in kinds if parts.get(part))
-        ratio = words.significant(measured / sum(parts.values()), 2)
-        said.append(
-            f"{group}, {name}: bound {words.time3(sum(parts.values()))} ({listed}), "
-            f"measured {words.time3(measured)}, {ratio} times the bound."
-        )
+    said += _in_words(flat, kinds)
     key = "measured, and how many times the bound"
     return Figure(lambda layout: _stacked(layout, drawn, roles, entries, key, title), " ".join(p for p in said if p))
+
+
+MANY = 12  # bars that a description tells one by one; of more it tells the ends
+
+
+def _in_words(flat: list[tuple], kinds: Sequence[str]) -> list[str]:
+    """One sentence for each bar, or where they are many, for each group's nearest to its bound and furthest from it."""
+
+    def times(parts, measured):
+        return measured / sum(parts.values())
+
+    def both(parts, measured):
+        return f"bound {words.time3(sum(parts.values()))}, measured {words.time3(measured)}"
+
+    said = []
+    if len(flat) <= MANY:
+        for group, name, parts, measured in flat:
+            listed = ", ".join(f"{part} {words.time3(parts[part])}" for part in kinds if parts.get(part))
+            said.append(
+                f"{group}, {name}: bound {words.time3(sum(parts.values()))} ({listed}), "
+                f"measured {words.time3(measured)}, {words.significant(times(parts, measured), 2)} times the bound."
+            )
+        return said
+    for group in dict.fromkeys(row[0] for row in flat):
+        rows = sorted((row for row in flat if row[0] == group), key=lambda row: times(*row[2:]))
+        ends = [f"{words.significant(times(*row[2:]), 2)} times the bound ({row[1]}: {both(*row[2:])})" for row in rows]
+        said.append(f"{group}, {len(rows)} steps: from {ends[0]} to {ends[-1]}.")
+    return said
 
 
 def step_modes(steps, *, title: str = "") -> Figure:
