@@ -90,7 +90,9 @@ def test_hints_are_folded_until_asked_for():
 def test_an_answer_is_asked_for_in_its_unit():
     assert exercises()["1.4"].asked == "one number in percent"
     assert exercises()["5.4"].asked == "one number, a factor"
-    assert rc.check("5.4", "121").message == "The answer is one number, a factor; this is str."
+    assert rc.check("5.4", "121").message == (
+        "The answer is one number, a factor. Write it plain, with a point and no quotes: 0.75."
+    )
 
 
 def test_a_function_that_returns_nothing_is_a_stub():

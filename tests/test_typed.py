@@ -86,6 +86,8 @@ def test_a_typed_figure_would_be_found():
         ("2.5", "a tile of 64 stops"),
         # FP64 over FP32 of the MI210's FMA sweep
         ("4.5", "the 77 % between"),
+        # the A100, FP16: F = 295.2 TFLOP/s, B = 1682 GB/s
+        ("3.1", "175 is the FP16 value"),
         # R = 8 * I at the ridge point is 85
         ("4.6", "R = 64 of the measured series is left of the corner, and R = 128 right of it."),
         # 14.14e9 / (57,344 * 4096) = 60.2
@@ -93,7 +95,7 @@ def test_a_typed_figure_would_be_found():
         # 11.6 ms less the 11.2 that are given, and less 14.14e9 / 3084.8e9
         ("6.8", "0.4 ms with them. Most of the 7 ms"),
         # 4.738 ms at F over 2 * 8192**2 FLOP is 37.2
-        ("7.3", "Flat up to 32 and room for 37: blocks of 32 rows"),
+        ("7.3", "Flat up to 32 and room for 37: blocks of 32 rows fit, and none of more than 37."),
         # 16 * 2 / 2 * (1 - a little), and 51.9e12 / 3084.8e9
         ("7.4", "16.0 is left of 16.8"),
     ],

@@ -123,6 +123,8 @@ class Number(_Hinted):
         return f"The digits are right, but off by 10^{power}: the answer is {self.asked}."
 
     def check(self, given) -> Verdict:
+        if isinstance(given, str | tuple):  # a decimal comma makes a tuple
+            return Verdict(False, f"The answer is {self.asked}. Write it plain, with a point and no quotes: 0.75.")
         if isinstance(given, bool) or not isinstance(given, numbers.Real):
             return Verdict(False, f"The answer is {self.asked}; this is {type(given).__name__}.")
         given = _float(given)

@@ -18,7 +18,7 @@ WRONG = {
         (3 * 4 * 2**28 / B, "off by 10\\^-6"),
         (3 * 4 * 2**28 / B * 1e6 + 2 * 2**28 / F * 1e6, "W / F plus Q / B"),
         (17, "Two reads and one write"),
-        ("1044 µs", "one number in microseconds; this is str"),
+        ("1044 µs", "one number in microseconds. Write it plain"),
         (True, "this is bool"),
     ],
     "1.2": [

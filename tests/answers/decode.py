@@ -32,7 +32,10 @@ WRONG = {
     "6.1": [
         (H100_F / H100_B, "the ridge point"),
         (300, "Set it equal"),
-        (260.119 / (1 - 260.119 / 4096), "the M of chapter 5"),
+        (260.119 / (1 - 260.119 / 4096), "Here N = 18944"),
+        (272.3, "the M of chapter 5: FP16"),
+        (284, "with 284 tokens I is still"),
+        (286, "Set it equal"),
         (1 / (H100_B / H100_F16 - 1 / 18944 - 1 / 3584), "right for FP16"),
     ],
     "6.2": [
@@ -57,7 +60,9 @@ WRONG = {
     ],
     "6.5": [("doubles", "A cache is not"), ("halves", "so do the FLOP"), (2, "Answer with one of")],
     "6.6": [
-        (READ / (KV * 4096), "in BF16"),
+        (READ / (KV * 4096), "both in BF16"),
+        (61, "both in FP8"),
+        (123, "At which batch"),
         (((READ - 2 * 152064 * 3584) / 2 + 2 * 152064 * 3584) / (KV / 2 * 4096), "stay in BF16"),
         (STORED / (KV / 2 * 4096), "leave the input embedding out"),
         (3, "At which batch"),

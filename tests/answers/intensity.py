@@ -16,10 +16,10 @@ RIGHT = {
 WRONG = {
     "2.1": [
         (1 / 6, "Half of it"),
-        (0.5, "writes are missing"),
+        (0.5, "One array is missing"),
         (0.25, "constant 3 is in a register"),
         (7, "For one element"),
-        ("1/3", "one number in FLOP/byte; this is str"),
+        ("1/3", "one number in FLOP/byte. Write it plain"),
     ],
     "2.2": [
         (lambda m, n, k, s: m * n * k / (s * (m * k + k * n + m * n)), "Half of it"),
@@ -32,7 +32,7 @@ WRONG = {
     "2.3": [
         (175.5, "ridge point itself"),
         (183.34, "for N = K = 8192"),
-        (191, "solve for M"),
+        (191, "One short"),
         (193, "solve for M"),
         (100, "solve for M"),
     ],

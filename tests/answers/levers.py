@@ -25,7 +25,7 @@ RIGHT = {
     "8.7": (WC / F16) / (QC / B),
 }
 WRONG = {
-    "8.1": [(1, "the bytes set the time"), (6, "two arrays, not one"), (2, "six in all"), ("three", "this is str")],
+    "8.1": [(1, "the bytes set the time"), (6, "two arrays, not one"), (2, "six in all"), ("three", "no quotes")],
     "8.2": [("compute better", "under the slope"), ("lose less", "a twentieth"), ("luck", "Answer with one of")],
     "8.3": [
         (lambda w, q, v, p, f, b: q / p, "ratio of the bytes"),

@@ -29,7 +29,12 @@ RIGHT = {
     "7.8": "a timeline",
 }
 WRONG = {
-    "7.1": [(B_4080 * T_FP8 / 1e6, "Asked is the rest"), (Q_FP8 / 1e6, "all bytes of the product"), (5, "at most")],
+    "7.1": [
+        (B_4080 * T_FP8 / 1e6, "Asked is the rest"),
+        (Q_FP8 / 1e6, "all bytes of the product"),
+        (33, "at most"),
+        (5, "at most"),
+    ],
     "7.2": [
         (lambda m, t, w, q, f, b: max(w / f, q / b), "without padding"),
         (lambda m, t, w, q, f, b: max(w / f, q / b) * math.ceil(m / t) * t / m, "padded the bytes as well"),

@@ -30,7 +30,7 @@ WRONG = {
         (117, "other way round"),
         (0.855, "between 0 and 1"),
         (40, "shortest possible time"),
-        ("85", "this is str"),
+        ("85", "no quotes"),
     ],
     "5.2": [("better code", "3 % left"), ("faster units", "under the slope"), ("luck", "Answer with one of")],
     "5.3": [
@@ -42,10 +42,11 @@ WRONG = {
         (lambda w, q, t, f, b: 1.0, "it gives 1.0"),
         (100, "The answer is a function"),
     ],
-    "5.4": [(128, "It grew a little"), (T1 / T128, "ratio of the times"), (3, "Rows a second")],
+    "5.4": [(128, "It grew a little"), (T1 / T128, "ratio of the times"), (1.06, "as long"), (3, "Rows a second")],
     "5.5": [
         (T_SQUARE / (W_SQUARE / H200_F), "just left of the ridge point"),
         ((Q_SQUARE / H200_B) / T_SQUARE, "its inverse"),
+        (8.26, "inverse of that share"),
         (2, "Divide the measured time"),
     ],
     "5.6": [("launch", "two hundred"), ("choice", "has a part"), ("gaps", "single kernels"), (5, "Answer with")],

@@ -22,12 +22,13 @@ WRONG = {
     "3.1": [
         (A100_B / A100_BF16, "the other way round"),
         (312 / 2.039, "of the datasheet"),
-        (175.48, "another measurement"),
-        (175, "another measurement"),
+        (175.48, "175 is the FP16 value"),
+        (175, "give one digit more"),
         (260.12, "That is the H100"),
         (A100_BF16 / 1e12 / (A100_B / 1e9), "off by 10\\^-3"),
         (17, "Divide F by B"),
-        ("174", "this is str"),
+        ("174", "no quotes"),
+        ((174, 5), "with a point"),
     ],
     "3.2": [
         (272.6, "You took I = M"),

@@ -30,7 +30,7 @@ WRONG = {
         (0.375, "other way round"),
         (5 / 3, "read by the next"),
         (2, "Count the arrays"),
-        ("8/3", "this is str"),
+        ("8/3", "no quotes"),
     ],
     "9.2": [
         (lambda w1, q1, w2, q2, f, b: max((w1 + w2) / f, (q1 + q2) / b), "fused kernel at best"),
@@ -58,6 +58,7 @@ WRONG = {
         (T_ATTENTION * H100_B / COUNTED, "those of the formula"),
         (COUNTED / Q_ATTENTION, "too many bytes"),
         (Q_ATTENTION / H100_B / T_ATTENTION, "its inverse"),
+        (2.44, "inverse of that share"),
         (5, "not the measured ones"),
     ],
     "9.7": [(42.67, "more, not less"), (128, "read once"), (64, "counted bytes"), (50, "three arrays move")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..catalogue import device
 from ..exercise import Choice, Function, Mistake, Number
 from ..loopnest import work as loops
@@ -47,7 +49,10 @@ EXERCISES = (
                 lambda: 1 / 6,
                 "Half of it. Either the multiply-add was counted as one FLOP, or the numbers as four bytes.",
             ),
-            Mistake(lambda: 1 / 2, "The writes are missing: z goes back to memory, two bytes an element."),
+            Mistake(
+                lambda: 1 / 2,
+                "One array is missing. x and y are both read, and z is written: three numbers of two bytes.",
+            ),
             Mistake(lambda: 1 / 4, "The constant 3 is in a register, it does not come from memory for each element."),
         ),
     ),
@@ -83,6 +88,10 @@ EXERCISES = (
         praise="A smaller layer bends earlier, so it takes more rows than the ridge point says.",
         mistakes=(
             Mistake(_ridge_a100, "That is the ridge point itself. I is a bit less than M here: X and Y move as well."),
+            Mistake(
+                lambda: math.floor(_rows(4096, _ridge_a100())),
+                "One short: with that many rows I is still just under the ridge point. Round up.",
+            ),
             Mistake(
                 lambda: _rows(8192, _ridge_a100()),
                 "That is for N = K = 8192. With 4096 the matrix A is a quarter of that, and X and Y weigh more.",

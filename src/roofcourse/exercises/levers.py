@@ -69,7 +69,8 @@ EXERCISES = (
         ),
         nudge="A gain is a time before over a time after, and each is a lower bound.",
         hint="Divide the lower bound before, max(W/F, Q/B), by the lower bound after.",
-        praise="Two lower bounds, one over the other. That is every prediction of this chapter.",
+        praise="Two lower bounds, one over the other. That is every prediction of the first two languages, but for "
+        "the wide units.",
         mistakes=(
             (
                 lambda w, q, v, p, f, b: q / p,

@@ -48,6 +48,7 @@ EXERCISES = (
     Number(
         key="7.1",
         answer=lambda: _fp8().work.bytes / 1e6 - _from_memory(),
+        tolerance=0.015,  # the chapter's table shows whole megabytes
         unit="MB",
         nudge="How many bytes can the memory deliver in the measured time, at most?",
         hint="In x.seconds the memory delivers at most rtx4080.bandwidth * x.seconds. What is missing of x.work.bytes?",
@@ -99,8 +100,8 @@ EXERCISES = (
         unit="rows",
         nudge="If the units were busy all the time at F, how many rows have they worked on?",
         hint="In the time T there is room for T F FLOP. One row takes 2 N K of them.",
-        praise=f"Flat up to {_flat()} and room for {_rows_in_time():.0f}: blocks of {_flat()} rows fit, and no "
-        "larger ones.",
+        praise=f"Flat up to {_flat()} and room for {_rows_in_time():.0f}: blocks of {_flat()} rows fit, "
+        f"and none of more than {_rows_in_time():.0f}.",
         tolerance=0.02,
         mistakes=(
             Mistake(lambda: float(_flat()), "That is what the flat stretch says. Asked is what the time at F says."),
@@ -140,7 +141,7 @@ EXERCISES = (
         key="7.6",
         answer=lambda: "neither",
         options=("memory", "arithmetic", "neither"),
-        nudge="A kernel waits for whatever is near its limit. Is anything?",
+        nudge="How near its limit must a number be before the kernel waits for it?",
         hint="The higher of the two is nearest to its limit. Is it near?",
         praise="Both are low, so the kernel waits for something that neither number counts.",
         wrong={

@@ -96,6 +96,10 @@ EXERCISES = (
                 lambda: _rows_gained() / 128,
                 "That is the ratio of the times. In the longer time 128 rows are done, not one.",
             ),
+            Mistake(
+                lambda: 128 / _rows_gained(),
+                "That is how many times as long 128 rows take. In that time 128 rows are done, not one.",
+            ),
         ),
     ),
     Number(
@@ -112,7 +116,11 @@ EXERCISES = (
             ),
             Mistake(
                 lambda: device("h200").roofline("fp16").time(gemm(512, 512, 512, "fp16")) / _square(),
-                "That is the percent of the roof that one call reaches. The gain is its inverse.",
+                "That is the share of the roof that one call reaches. The gain is its inverse.",
+            ),
+            Mistake(
+                lambda: 100 * device("h200").roofline("fp16").time(gemm(512, 512, 512, "fp16")) / _square(),
+                "That is the percent of the roof that one call reaches. The gain is the inverse of that share.",
             ),
         ),
     ),
@@ -134,7 +142,7 @@ EXERCISES = (
         key="5.7",
         answer=lambda: "gaps",
         options=REASONS,
-        nudge="Each kernel is near its roof, so do not look inside the kernels.",
+        nudge="What does the profiler add up, and what does it leave out?",
         hint="The kernels are near their roofs, so look at what is not inside a kernel.",
         praise="The sum of the kernels is shorter than the program: the card was idle in between.",
         wrong={

@@ -51,7 +51,8 @@ EXERCISES = (
             ),
             Mistake(
                 lambda: device("a100").roofline("fp16").ridge_point,
-                "That is FP16. Its F is close to that of BF16, but it is another measurement.",
+                f"{device('a100').roofline('fp16').ridge_point:.0f} is the FP16 value. BF16 has an F of its own. If "
+                "yours is BF16, rounded up, give one digit more.",
             ),
             Mistake(
                 lambda: device("h100").roofline("bf16").ridge_point,
@@ -138,7 +139,7 @@ EXERCISES = (
         options=("h100", "h200", "cannot say"),
         nudge="At this intensity only the flat parts count. How well is each of them known?",
         hint="Both are compute-bound there. Look at every F that was measured: rc.peak_sources('h100', 'bf16').",
-        praise="The range of one card lies inside that of the other: a different library turns the order round.",
+        praise="The range of one card lies inside that of the other: another set of runs turns the order round.",
         wrong={
             "h100": "Two sets of short runs say so. The study puts the H100 below the H200.",
             "h200": "The study's two numbers say so. Other measurements of the same card put the H100 above.",

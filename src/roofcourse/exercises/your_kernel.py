@@ -130,7 +130,11 @@ EXERCISES = (
                 _counted_gain, "That moves the measured bytes at full bandwidth. Asked is with those of the formula."
             ),
             Mistake(_more_bytes, "That is how many times too many bytes move. They are not moved at full bandwidth."),
-            Mistake(lambda: 1 / _attention_gain(), "That is the percent of the roof. The gain is its inverse."),
+            Mistake(lambda: 1 / _attention_gain(), "That is the share of the roof. The gain is its inverse."),
+            Mistake(
+                lambda: 100 / _attention_gain(),
+                "That is the percent of the roof. The gain is the inverse of that share.",
+            ),
         ),
     ),
     Number(
