@@ -42,6 +42,11 @@ lab:  ## open the notebooks in JupyterLab
 	@$(PYTHON) tools/environment.py book $(if $(LIVE),live llm)
 	@$(BIN)/jupyter lab notebooks
 
+ARGS ?= --quick -o run.json
+measure:  ## this machine's roofline, in about a minute, into run.json (ARGS="--help" shows what else there is)
+	@$(PYTHON) tools/environment.py live
+	@$(BIN)/roofcourse measure $(ARGS)
+
 check:  ## ruff, and notebooks without outputs
 	@$(PYTHON) tools/environment.py test
 	@$(MAKE) --no-print-directory lint
@@ -86,4 +91,4 @@ bench:  ## the explorers against a frame of 16 ms, this CPU beside likwid and ST
 clean:  ## remove what was built (not .venv)
 	@rm -rf book/_build book/notebooks book/appendix/data.md book/appendix/critical.md dist build .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help book pdf epub figures serve lab check test test-environment other-card lint sphinx plain bench clean
+.PHONY: help book pdf epub figures serve lab measure check test test-environment other-card lint sphinx plain bench clean

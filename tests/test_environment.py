@@ -206,5 +206,5 @@ def test_old_python_is_refused(monkeypatch):
 def test_make_alone_prints_help():
     done = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0
-    for target in ("book", "test", "serve", "lab", "check", "clean", "help"):
+    for target in ("book", "test", "serve", "lab", "measure", "check", "clean", "help"):
         assert f"make {target} " in done.stdout

@@ -135,12 +135,6 @@ RECOMPUTED: dict[str, dict[str, tuple[str, str]]] = {
     "06_prefill_decode.ipynb, cell opening": {
         "31 ms": ("the time before it, once more", "ms(h100.decode_step(1, 1024).prefill_seconds)"),
     },
-    "06_prefill_decode.ipynb, cell batch-token-read": {
-        "8 %": (
-            "the same two steps as the rates before it",
-            "100 * (h100.decode_step(16, 128).seconds / h100.decode_step(1, 128).seconds - 1)",
-        )
-    },
     "06_prefill_decode.ipynb, cell cache": {
         "14 GB": ("counted earlier on the page", 'model("qwen2.5-7b").bytes_read_per_step(1, "bf16") / 1e9'),
     },

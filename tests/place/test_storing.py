@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,13 @@ def test_nothing_that_was_in_the_file_is_lost(tmp_path):
     after = read_run(path)
     assert after.measurements == before.measurements or len(after.measurements) == 2
     assert (after.refusals, after.complete, after.machine) == (before.refusals, False, MACHINE)
+
+
+def test_a_saved_point_says_when_it_was_placed(tmp_path):
+    path = tmp_path / "run.json"
+    save(replace(toy("dated"), utc="2026-02-03T04:05:06Z"), path, MACHINE)
+    save(toy("undated"), path, MACHINE)
+    assert [p.measurement.source for p in placed(path)] == ["placed 2026-02-03T04:05:06Z", "this session"]
 
 
 def test_a_session_that_goes_on_keeps_the_placed_points(tmp_path):

@@ -20,7 +20,8 @@ def static_html(kind: str, state: dict | None = None, *, element_id: str | None 
     module = kinds.get(kind)
     more = kinds.extra(kind, own or {})
     full = kinds.complete(kind, state or {}, own)
-    data = json.dumps({"spec": module.spec(*more), "state": full}, separators=(",", ":"), ensure_ascii=False)
+    page = {"spec": _short(module.spec(*more)), "state": full}
+    data = json.dumps(page, separators=(",", ":"), ensure_ascii=False)
     # "<" could end the script element early; JSON may write it as an escape.
     data = data.replace("<", "\\u003c")
     if element_id is None:
@@ -40,3 +41,12 @@ def _colour(state: dict, own: dict) -> str:
     key = state.get("device")
     name = f"--rc-{own[key].colour}" if key in own else palette.device(key).variable
     return f"--rc-device:var({name});--rc-device-text:var({name}-text)"
+
+
+def _short(x):
+    """Whole numbers without their ".0", which JavaScript does not tell apart: pages are to be light."""
+    if isinstance(x, dict):
+        return {key: _short(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_short(value) for value in x]
+    return int(x) if isinstance(x, float) and x.is_integer() and abs(x) < 2**53 else x

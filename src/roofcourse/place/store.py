@@ -59,10 +59,19 @@ def check_file(path: str | os.PathLike, machine: dict) -> Run | None:
 
 
 def placed(run: Run | str | os.PathLike) -> tuple[Point, ...]:
-    """The placed points of a run or of a run file, as they were saved. Raises ``ValueError`` in one line for a broken
-    one."""
+    """The placed points of a run or of a run file, as they were saved, each with its date as its source.
+
+    Raises ``ValueError`` in one line for a broken one.
+    """
     found = run if isinstance(run, Run) else read_run(run)
-    return tuple(Point.from_dict(facts) for facts in found.placed)
+    return tuple(_dated(Point.from_dict(facts)) for facts in found.placed)
+
+
+def _dated(point: Point) -> Point:
+    """The session in which it was placed is not the one that reads it."""
+    if not point.utc or point.measurement.source != "this session":
+        return point
+    return replace(point, measurement=replace(point.measurement, source=f"placed {point.utc}"))
 
 
 def _same(x) -> tuple:
