@@ -423,7 +423,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """One step of the way from a point to the next thing to try: asked in this order, the first "yes" decides.
+    """One step of the way from a point to the next thing to try. Asked in order, the first "yes" says what comes first.
 
     ``why``: how to see it. ``answer``: what it is. ``levers``: what to try. ``moves``: where the point then goes.
     ``example``: a state of the levers explorer that shows it, if there is one.
@@ -457,7 +457,7 @@ QUESTIONS = (
     Question(
         "Does it reach less than half of the roof?",
         "its percent of the roof",
-        "A leak: it waits, or it wastes. Look for it first; the next two questions still hold.",
+        "A leak: it waits, or it wastes. Look for it first, then go on: the next two questions still hold.",
         (
             "more loads and chains in flight",
             "reads that lie together",
@@ -472,7 +472,7 @@ QUESTIONS = (
         "Is it under the slope?",
         "I is left of the ridge point",
         "Memory-bound: move less.",
-        ("fuse", "block", "batch rows", "shorter numbers", "skip what is zero or padding"),
+        ("fuse", "block", "batch rows", "shorter numbers", "skip what is zero"),
         "right, and up along the slope",
         {"kernel": "chain", "device": "h100", "reaches": 100, "levers": "fuse"},
     ),
@@ -480,7 +480,7 @@ QUESTIONS = (
         "Is it under the flat part?",
         "I is right of the ridge point",
         "Compute-bound: compute better.",
-        ("matrix units", "a shorter format", "fewer operations", "shapes that fill the tile"),
+        ("matrix units", "a shorter format", "fewer operations, none on padding", "shapes that fill the tile"),
         "up, under another roof; left with fewer operations",
         {"kernel": "conv", "device": "h100", "reaches": 100, "levers": "half~matrix"},
     ),

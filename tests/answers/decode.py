@@ -61,7 +61,7 @@ WRONG = {
     "6.5": [("doubles", "A cache is not"), ("halves", "so do the FLOP"), (2, "Answer with one of")],
     "6.6": [
         (READ / (KV * 4096), "both in BF16"),
-        (61, "both in FP8"),
+        (61, "both halved"),
         (123, "At which batch"),
         (((READ - 2 * 152064 * 3584) / 2 + 2 * 152064 * 3584) / (KV / 2 * 4096), "stay in BF16"),
         (STORED / (KV / 2 * 4096), "leave the input embedding out"),

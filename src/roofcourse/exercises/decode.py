@@ -176,7 +176,7 @@ EXERCISES = (
         mistakes=(
             Mistake(
                 lambda: _weights() / _qwen().kv_cache_bytes(4096),
-                "That is with both in BF16, or with both in FP8. Only the cache is halved.",
+                "That is with both in BF16, or with both halved. Only the cache is halved.",
             ),
             Mistake(
                 lambda: _qwen().bytes_read_per_step(1, "fp8") / _qwen().kv_cache_bytes(4096, "fp8"),

@@ -237,4 +237,6 @@ def what_next(*, title: str = "From a point to the next thing to try") -> Figure
         return figure
 
     steps = " ".join(f"{q.ask} ({q.why}): {q.answer} Try {', '.join(q.levers)}; it moves {q.moves}." for q in QUESTIONS)
-    return Figure(draw, f"{title}. A chart of questions, asked from the top; the first yes decides. {steps} {DONE}")
+    return Figure(
+        draw, f"{title}. A chart of questions, asked from the top; the first yes says what to do first. {steps} {DONE}"
+    )
