@@ -251,7 +251,7 @@ def test_a_result_opens_where_its_words_stand(visit, way):
     page = visit("search.html?q=wave+quantisation", way=way)
     page.locator("#search-results").get_by_role("link", name="The M sweep").click()
     passage = page.locator("p", has=page.get_by_role("link", name="wave quantisation")).first
-    expect(passage).to_be_in_viewport()
+    expect(passage).to_be_in_viewport(timeout=30_000)  # the whole page is laid out first
     assert page.evaluate("scrollY") > 5000
 
 
