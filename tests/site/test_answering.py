@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from pypdf import PdfReader
 from site_pages import PAGES
 from test_pages import AXE, soup, violations
+from visits import resize
 
 import roofcourse as rc
 from roofcourse.exercise import CHAPTERS, Choice, Function, exercises
@@ -196,7 +197,7 @@ def test_axe_finds_nothing_in_answered_forms(visit, scheme):
     page = visit(CHAPTER_PAGES["1"], scheme=scheme)
     fill_in(page)
     assert violations(page, AXE) == []
-    page.set_viewport_size({"width": 390, "height": 900})
+    resize(page, 390)
     assert violations(page, {**AXE, "rules": {"color-contrast": {"enabled": False}}}) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -8,6 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from site_pages import CONTROLS, EXPLORERS, OWN, PAGES
+from visits import resize
 from voices import listen
 
 import roofcourse as rc
@@ -147,7 +148,7 @@ def test_explorer_fits_its_page_whatever_is_chosen(visit, name, nth, kind):
     page = visit(name)
     device = explorer(page, nth).locator("select[data-rc-control]").last
     for width in (390, 768, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         for move in positions(device):
             move()
             assert page.evaluate("document.documentElement.scrollWidth") <= width

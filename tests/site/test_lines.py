@@ -5,6 +5,7 @@ from __future__ import annotations
 import nobreak
 import pytest
 from site_pages import PAGES
+from visits import resize
 
 pytestmark = pytest.mark.browser
 #: Numbers with a unit whose first and last letter are on two lines, in what is read as text.
@@ -48,7 +49,7 @@ BEGUN = r"""() => {
 def test_no_line_begins_with_the_comma_after_a_formula(visit, name, least):
     page = visit(next(page for page in PAGES if name in page), width=390)
     for width in (320, 360, 390, 412, 600, 844, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         begun, count = page.evaluate(BEGUN)
         assert begun == [], width
         assert count >= least

@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 from site_pages import OWN, PAGES
+from visits import resize
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
@@ -179,7 +180,7 @@ def test_page_is_quiet_accessible_and_stays_in_its_width_over_http(visit, name):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     open_details(page)
     for width in (390, 768, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.evaluate("window.scrollTo(500, 0)")
         assert page.evaluate("window.scrollX") == 0
@@ -191,7 +192,7 @@ def test_page_is_quiet_accessible_and_stays_in_its_width_over_http(visit, name):
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     assert violations(page, {"runOnly": ["color-contrast"]}) == []
-    page.set_viewport_size({"width": 390, "height": 900})
+    resize(page, 390)
     # contrast, the slow rule, is the same at any width
     assert violations(page, {**AXE, "rules": {"color-contrast": {"enabled": False}}}) == []
 
@@ -201,7 +202,7 @@ def test_a_figure_is_seen_whole_on_a_telephone_on_its_side(visit):
     figures = page.locator(".rc-figure picture.rc-light img")
     shape = "node => { const { width, height } = node.getBoundingClientRect(); return [width, height]; }"
     wide = [figure.evaluate(shape) for figure in figures.all()]
-    page.set_viewport_size({"width": 844, "height": 390})
+    resize(page, 844, 390)
     header = page.locator(".bd-header-article").bounding_box()["height"]
     low = [figure.evaluate(shape) for figure in figures.all()]
     assert len(low) >= 3
@@ -213,7 +214,7 @@ def test_a_figure_is_seen_whole_on_a_telephone_on_its_side(visit):
 def test_names_in_tables_are_whole_on_the_smallest_telephones(visit):
     page = visit("appendix/data.html", width=320)
     for width in (320, 360, 388):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         lines = "nodes => nodes.map((node) => [node.textContent, node.getClientRects().length])"
         names = page.locator("article td code .pre").evaluate_all(lines)
         assert "precision" in [name for name, _ in names]
@@ -314,7 +315,7 @@ def test_a_dark_page_shows_the_dark_drawings_on_its_own_ground(visit):
     assert drawing.evaluate("node => node.decode().then(() => node.naturalWidth)") == 700
     style = "(({backgroundColor, filter, padding}) => [backgroundColor, filter, padding])(getComputedStyle(node))"
     assert drawing.evaluate(f"node => {style}") == ["rgba(0, 0, 0, 0)", "none", "0px"]
-    page.set_viewport_size({"width": 390, "height": 900})
+    resize(page, 390)
     page.wait_for_function(
         "node => node.currentSrc !== '' && node.decode().then(() => node.naturalWidth === 350)",
         arg=drawing.element_handle(),

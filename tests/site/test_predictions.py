@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from test_answering import CHAPTER_PAGES, remember, unchanged
 from test_pages import AXE, violations
+from visits import resize
 
 pytestmark = pytest.mark.browser
 BOUNDS = CHAPTER_PAGES["1"]
@@ -129,7 +130,7 @@ def test_axe_finds_nothing_on_a_covered_page(visit, scheme):
     page = visit(BOUNDS, scheme=scheme)
     choice(page).check()
     assert violations(page, AXE) == []
-    page.set_viewport_size({"width": 390, "height": 900})
+    resize(page, 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name="Show what follows").first.click()
     assert violations(page, {**AXE, "rules": {"color-contrast": {"enabled": False}}}) == []

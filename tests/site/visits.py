@@ -9,6 +9,15 @@ from playwright.sync_api import Page, Request, Route
 
 BAD = ("error", "warning")  # kinds of messages on the browser's console
 
+#: Scripts that watch a size are told when the next frame is drawn, and what they then change is in the one after it.
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))"
+
+
+def resize(page: Page, width: int, height: int = 900) -> None:
+    """Another window, and all that follows from it on the page."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(DRAWN)
+
 
 class Visit:
     """One page of the site, open in a browser that reaches nothing but the site."""
